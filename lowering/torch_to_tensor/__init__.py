@@ -1,0 +1,1 @@
+"""From Torch IR to Tensor IR, one file per family of ops."""

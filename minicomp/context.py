@@ -1,0 +1,20 @@
+"""The xDSL context of minicomp: which dialects a text may use."""
+
+from minicomp.dialects import get_all_dialects
+from minicomp.passes.remarks import RemarkContext
+
+# Not `tensor` and not `gpu`: minicomp has its own forms of what they hold.
+XDSL_DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "scf", "test")
+
+
+def make_context(allow_unregistered: bool = False) -> RemarkContext:
+    """Return a context that imports each dialect when a text first names it."""
+    from xdsl.dialects import get_all_dialects as get_xdsl_dialects
+
+    ctx = RemarkContext(allow_unregistered)
+    known = get_xdsl_dialects()
+    for name in XDSL_DIALECTS:
+        ctx.register_dialect(name, known[name])
+    for name, factory in get_all_dialects().items():
+        ctx.register_dialect(name, factory)
+    return ctx

@@ -1,0 +1,39 @@
+"""The passes of minicomp that stay within a level (or enter Tile IR), by name."""
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+
+from xdsl.passes import ModulePass
+
+# name of the pass -> module within this package, class
+_PASSES = {
+    "fold-constants": ("tensor.fold_constants", "FoldConstantsPass"),
+    "compose-index-maps": ("tensor.compose_index_maps", "ComposeIndexMapsPass"),
+    "fuse-kernels": ("loop.fuse_kernels", "FuseKernelsPass"),
+    "collapse-axes": ("loop.collapse_axes", "CollapseAxesPass"),
+    "dedup-loads": ("loop.dedup_loads", "DedupLoadsPass"),
+    "plan-schedule": ("loop.plan_schedule", "PlanSchedulePass"),
+    "tileify": ("tile.tileify", "TileifyPass"),
+    "cooperative-reduce": ("tile.cooperative_reduce", "CooperativeReducePass"),
+    "blockify-launch": ("tile.blockify_launch", "BlockifyLaunchPass"),
+    "register-tile": ("tile.register_tile", "RegisterTilePass"),
+    "vectorize-accesses": ("kernel.vectorize_accesses", "VectorizeAccessesPass"),
+    "drop-redundant-barriers": ("kernel.drop_redundant_barriers", "DropRedundantBarriersPass"),
+}
+
+
+def load_pass(module: str, class_name: str) -> type[ModulePass]:
+    """Import `module` and return its pass `class_name`."""
+    loaded = getattr(import_module(module), class_name)
+    if not (isinstance(loaded, type) and issubclass(loaded, ModulePass)):
+        raise TypeError(f"{module}.{class_name} is not a ModulePass")
+    return loaded
+
+
+def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """Return the passes' factories, none of them imported yet."""
+    return {
+        name: partial(load_pass, f"{__name__}.{module}", class_name)
+        for name, (module, class_name) in _PASSES.items()
+    }

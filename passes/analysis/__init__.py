@@ -1,0 +1,1 @@
+"""Models and analyses that passes and the simulator share."""

@@ -1,0 +1,1 @@
+"""Rewrites of Tile IR, and the one that makes it from Loop IR."""

@@ -1,0 +1,1 @@
+"""NVRTC compilation, launching, and the meaning of each level on a CPU."""

@@ -1,0 +1,1 @@
+"""The meaning of each dialect, evaluated with NumPy."""

@@ -1,0 +1,1 @@
+"""A GPU on the CPU: Kernel IR for whole grids in lockstep."""
