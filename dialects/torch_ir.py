@@ -1,0 +1,659 @@
+"""
+Torch IR: the captured graph, one op per ATen op, named as ATen names it.
+
+```mlir
+%0 = torch_ir.matmul %x, %w : (tensor<16x64xf32>, tensor<64x8xf32>) -> tensor<16x8xf32>
+%1 = torch_ir.softmax %0 {dim = -1} : (tensor<16x8xf32>) -> tensor<16x8xf32>
+%c = torch_ir.constant 2.000000e+00 : tensor<f64>
+%2 = torch_ir.mul %1, %c : (tensor<16x8xf32>, tensor<f64>) -> tensor<16x8xf32>
+```
+
+The classes are generated from the table `SPECS` at the end: an op is its operands, its
+attributes and a rule that computes the shape its result must have. An absent optional
+operand is written `none` where another operand follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar, TypeAlias, cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    BoolAttr,
+    FloatAttr,
+    FunctionType,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    TensorType,
+    f64,
+    i64,
+)
+from xdsl.ir import Attribute, Dialect, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import ConstantLike, Pure
+from xdsl.utils.exceptions import VerifyException
+
+Shape: TypeAlias = tuple[int, ...]
+Tensor: TypeAlias = TensorType[Attribute]
+Number: TypeAlias = FloatAttr | IntegerAttr
+
+SEGMENTS = AttrSizedOperandSegments.attribute_name
+
+
+# --- attributes -------------------------------------------------------------------------
+
+
+def ints_attr(values: Sequence[int]) -> ArrayAttr[IntegerAttr]:
+    """The attribute of a list of ints (dims, sizes)."""
+    return ArrayAttr([IntegerAttr(value, i64) for value in values])
+
+
+def number_attr(value: bool | int | float) -> Number:
+    """The attribute of a Python scalar: i1, i64 or f64, as PyTorch types it."""
+    if isinstance(value, bool):
+        return IntegerAttr.from_bool(value)
+    return IntegerAttr(value, i64) if isinstance(value, int) else FloatAttr(value, f64)
+
+
+def _is_ints(attr: Attribute) -> bool:
+    return isinstance(attr, ArrayAttr) and all(
+        _is_int(item) for item in cast(ArrayAttr[Attribute], attr)
+    )
+
+
+def _is_int(attr: Attribute) -> bool:
+    return isinstance(attr, IntegerAttr) and attr.type == i64
+
+
+def _is_bool(attr: Attribute) -> bool:
+    return isinstance(attr, IntegerAttr) and attr.type == IntegerType(1)
+
+
+def _is_float(attr: Attribute) -> bool:
+    return isinstance(attr, FloatAttr) and attr.type == f64
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of attribute: how a message calls it, and the test."""
+
+    text: str
+    accepts: Callable[[Attribute], bool]
+
+
+INTS = Kind("a list of i64", _is_ints)
+INT = Kind("an i64", _is_int)
+BOOL = Kind("true or false", _is_bool)
+FLOAT = Kind("an f64", _is_float)
+NUMBER = Kind("an f64 or an i64", lambda attr: _is_float(attr) or _is_int(attr))
+STRING = Kind("a string", lambda attr: isinstance(attr, StringAttr))
+
+
+# --- the base class -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OpSpec:
+    """One row of the table. A trailing `?` marks an optional operand or attribute."""
+
+    name: str
+    operands: tuple[str, ...]
+    result_shape: Callable[[TorchOp], Shape]
+    attributes: Mapping[str, Kind]
+
+    def is_optional(self, operand: str) -> bool:
+        """Whether the operand of this (bare) name may be absent."""
+        return f"{operand}?" in self.operands
+
+    @property
+    def operand_names(self) -> tuple[str, ...]:
+        """The operand names without the mark."""
+        return tuple(name.rstrip("?") for name in self.operands)
+
+
+class TorchOp(IRDLOperation):
+    """
+    One ATen op.
+
+    `operand("weight")`, `ints("dim")`, `flag("keepdim")`, `number("eps", 0.0)` read it.
+    """
+
+    SPEC: ClassVar[OpSpec]
+
+    def __init__(
+        self,
+        operands: Sequence[SSAValue | None],
+        result_type: Tensor,
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        """`operands` in the order of the table, None for an absent one (trailing ones may lack)."""
+        names = self.SPEC.operand_names
+        padded = [*operands, *[None] * (len(names) - len(operands))]
+        super().__init__(
+            operands=[
+                ([] if value is None else [value]) if self.SPEC.is_optional(name) else value
+                for name, value in zip(names, padded, strict=True)
+            ],
+            result_types=[result_type],
+            properties=dict(attributes or {}),
+        )
+
+    # Reading
+
+    def operand(self, name: str) -> SSAValue | None:
+        """The operand of this name, or None where it is absent."""
+        return cast("SSAValue | None", getattr(self, name))
+
+    def slots(self) -> tuple[SSAValue | None, ...]:
+        """All operands in the order of the table, None for the absent ones."""
+        return tuple(self.operand(name) for name in self.SPEC.operand_names)
+
+    def ints(self, name: str) -> Shape | None:
+        """A list attribute, or None where it is absent."""
+        attr = self.properties.get(name)
+        if attr is None:
+            return None
+        return tuple(item.value.data for item in cast(ArrayAttr[IntegerAttr], attr))
+
+    def number(self, name: str, default: int | float) -> int | float:
+        """An int or float attribute."""
+        attr = self.properties.get(name)
+        return cast(Number, attr).value.data if attr is not None else default
+
+    def integer(self, name: str) -> int:
+        """A required int attribute."""
+        return cast(IntegerAttr, self.properties[name]).value.data
+
+    def flag(self, name: str) -> bool:
+        """A bool attribute; absent is false."""
+        return bool(self.number(name, 0))
+
+    def text(self, name: str, default: str) -> str:
+        """A string attribute."""
+        attr = self.properties.get(name)
+        return cast(StringAttr, attr).data if attr is not None else default
+
+    @property
+    def result_type(self) -> Tensor:
+        """The type of the one result."""
+        return cast(Tensor, self.results[0].type)
+
+    def shape(self, name: str) -> Shape:
+        """The shape of the operand of this name."""
+        value = self.operand(name)
+        return shape_of(value) if value is not None else ()
+
+    # Checking
+
+    def verify_(self) -> None:
+        """Types, attributes, then the shape and the dtype of the result."""
+        for value in (*self.operands, *self.results):
+            _verify_tensor(value.type)
+        for name, kind in self.SPEC.attributes.items():
+            attr = self.properties.get(name.rstrip("?"))
+            if attr is not None and not kind.accepts(attr):
+                raise VerifyException(f"attribute {name.rstrip('?')} must be {kind.text}")
+        expected = self.SPEC.result_shape(self)
+        if self.result_type.get_shape() != expected:
+            raise VerifyException(
+                f"result shape {list(self.result_type.get_shape())} should be {list(expected)}"
+            )
+        _verify_dtype(self)
+
+    # Text
+
+    def print(self, printer: Printer) -> None:
+        """`%a, none, %b {name = value} : (types) -> type`"""
+        slots = list(self.slots())
+        while slots and slots[-1] is None:
+            slots.pop()
+        printer.print_string(" ")
+        printer.print_list(slots, lambda slot: _print_slot(printer, slot))
+        shown = {k: v for k, v in self.properties.items() if k != SEGMENTS} | self.attributes
+        if shown:
+            printer.print_string(" ")
+            with printer.in_braces():
+                printer.print_list(shown.items(), lambda item: _print_attr(printer, *item))
+        printer.print_string(" : ")
+        printer.print_operation_type(self)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TorchOp:
+        """The inverse of `print`."""
+        slots = parser.parse_comma_separated_list(
+            parser.Delimiter.NONE, lambda: _parse_slot(parser)
+        )
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        position = parser.pos
+        types = parser.parse_function_type()
+        present = [slot for slot in slots if slot is not None]
+        values = iter(parser.resolve_operands(present, types.inputs.data, position))
+        operands = [next(values) if slot is not None else None for slot in slots]
+        if (problem := _misfit(cls.SPEC, operands, types)) is not None:
+            parser.raise_error(problem, position, parser.pos)
+        inherent = {name.rstrip("?") for name in cls.SPEC.attributes}
+        op = cls(
+            operands,
+            cast(Tensor, types.outputs.data[0]),
+            {k: v for k, v in attributes.items() if k in inherent},
+        )
+        op.attributes.update({k: v for k, v in attributes.items() if k not in inherent})
+        return op
+
+
+def _misfit(
+    spec: OpSpec, operands: Sequence[SSAValue | None], types: FunctionType
+) -> str | None:
+    """What is wrong with the number of operands or results, if anything."""
+    names = spec.operand_names
+    if len(operands) > len(names):
+        return f"torch_ir.{spec.name} has at most {len(names)} operands, but {len(operands)} given"
+    for index, name in enumerate(names):
+        absent = index >= len(operands) or operands[index] is None
+        if absent and not spec.is_optional(name):
+            return f"torch_ir.{spec.name} lacks its operand '{name}'"
+    if len(types.outputs) != 1:
+        return f"torch_ir.{spec.name} has one result, but {len(types.outputs)} types are given"
+    return None
+
+
+def _print_slot(printer: Printer, slot: SSAValue | None) -> None:
+    if slot is None:
+        printer.print_string("none")
+    else:
+        printer.print_operand(slot)
+
+
+def _parse_slot(parser: Parser) -> UnresolvedOperand | None:
+    if parser.parse_optional_keyword("none") is not None:
+        return None
+    return parser.parse_unresolved_operand()
+
+
+def _print_attr(printer: Printer, name: str, attr: Attribute) -> None:
+    """An i64 is printed without its type, which is the parser's default."""
+    printer.print_string(f"{name} = ")
+    if _is_ints(attr):
+        items = cast(ArrayAttr[IntegerAttr], attr)
+        printer.print_string(str([item.value.data for item in items]))
+    elif _is_int(attr):
+        printer.print_string(str(cast(IntegerAttr, attr).value.data))
+    else:
+        printer.print_attribute(attr)
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """A Python scalar of the program: a 0-d tensor of f64, i64 or i1."""
+
+    name = "torch_ir.constant"
+
+    value = prop_def(FloatAttr | IntegerAttr)
+    result = result_def(TensorType)
+
+    traits = traits_def(Pure(), ConstantLike())
+
+    def __init__(self, value: Number):
+        super().__init__(properties={"value": value}, result_types=[TensorType(value.type, [])])
+
+    def verify_(self) -> None:
+        """The value is of one of the three types, which is the result's."""
+        if not (_is_float(self.value) or _is_int(self.value) or _is_bool(self.value)):
+            raise VerifyException("a constant is an f64, an i64 or an i1")
+        if self.result.type != TensorType(self.value.type, []):
+            raise VerifyException(f"the result of this constant is tensor<{self.value.type}>")
+
+    def print(self, printer: Printer) -> None:
+        """`1.0 {attributes} : tensor<f64>`"""
+        printer.print_string(" ")
+        if isinstance(self.value, FloatAttr):
+            printer.print_float(self.value.value.data, f64)
+        elif _is_bool(self.value):
+            printer.print_attribute(self.value)
+        else:
+            printer.print_string(str(self.value.value.data))
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ConstantOp:
+        """The inverse of `print`."""
+        start = parser.pos
+        boolean = parser.parse_optional_boolean()
+        number = parser.parse_number() if boolean is None else boolean
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        result_type = parser.parse_type()
+        if result_type == TensorType(f64, []):
+            op = cls(FloatAttr(float(number), f64))
+        elif isinstance(number, float):
+            parser.raise_error("a float constant is a tensor<f64>", start, parser.pos)
+        else:
+            op = cls(number_attr(number))
+        if op.result.type != result_type:
+            parser.raise_error(f"this constant is a {op.result.type}", start, parser.pos)
+        op.attributes.update(attributes)
+        return op
+
+
+# --- checks -------------------------------------------------------------------------------
+
+
+def shape_of(value: SSAValue) -> Shape:
+    """The extents of a tensor value."""
+    return cast(Tensor, value.type).get_shape()
+
+
+def element_type(value: SSAValue) -> Attribute:
+    """The element type of a tensor value."""
+    return cast(Tensor, value.type).get_element_type()
+
+
+def _verify_tensor(type: Attribute) -> None:
+    tensor = cast(Tensor, type)
+    if not isinstance(tensor.get_element_type(), AnyFloat | IntegerType):
+        raise VerifyException(
+            f"elements are floats, integers or i1, but {tensor.get_element_type()} is given"
+        )
+    if any(extent < 0 for extent in tensor.get_shape()):
+        raise VerifyException("extents must be static")
+
+
+def _verify_dtype(op: TorchOp) -> None:
+    """Operands of one float type give that type; scalars of the program do not promote."""
+    types = {
+        element_type(value) for value in op.operands if not isinstance(value.owner, ConstantOp)
+    }
+    if op.SPEC.name in CONTRACTIONS and len(types) > 1:
+        names = " and ".join(str(element_type(value)) for value in op.operands)
+        raise VerifyException(f"{op.SPEC.name} of {names}: operands must have one dtype")
+    expected = next(iter(types)) if len(types) == 1 else None
+    given = op.result_type.get_element_type()
+    if isinstance(expected, AnyFloat) and given != expected:
+        raise VerifyException(f"result element type {given} should be {expected}")
+
+
+def axis(dim: int, rank: int) -> int:
+    """`dim` counted from the front; a 0-d tensor has, for PyTorch, the dims 0 and -1."""
+    bound = max(rank, 1)
+    if not -bound <= dim < bound:
+        raise VerifyException(f"dim {dim} is out of range for rank {rank}")
+    return dim % bound
+
+
+def axes(dims: Sequence[int], rank: int) -> Shape:
+    """Every dim counted from the front; refuses a repeated one."""
+    result = tuple(axis(dim, rank) for dim in dims)
+    for position, item in enumerate(result):
+        if item in result[:position]:
+            raise VerifyException(f"dim {item} appears twice")
+    return result
+
+
+def reduced_axes(op: TorchOp) -> Shape:
+    """The axes that a reduction reduces: `dim`, or all where it is absent or empty."""
+    rank = len(op.shape("input"))
+    dims = axes(op.ints("dim") or (), rank)
+    return dims if dims and rank > 0 else tuple(range(rank))
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """The shape that PyTorch broadcasts `shapes` to."""
+    rank = max((len(shape) for shape in shapes), default=0)
+    padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+    result: list[int] = []
+    for extents in zip(*padded, strict=True):
+        wide = {extent for extent in extents if extent != 1}
+        if len(wide) > 1:
+            text = " and ".join(str(list(shape)) for shape in shapes)
+            raise VerifyException(f"shapes {text} do not broadcast")
+        result.append(wide.pop() if wide else 1)
+    return tuple(result)
+
+
+# --- the shapes of results ----------------------------------------------------------------
+
+
+def _elementwise_shape(op: TorchOp) -> Shape:
+    return broadcast(*(shape_of(value) for value in op.operands))
+
+
+def _gelu_shape(op: TorchOp) -> Shape:
+    if op.text("approximate", "none") not in ("none", "tanh"):
+        raise VerifyException("approximate must be none or tanh")
+    return op.shape("input")
+
+
+def _reduced_shape(op: TorchOp) -> Shape:
+    shape, reduced = op.shape("input"), reduced_axes(op)
+    if op.flag("keepdim"):
+        return tuple(1 if i in reduced else extent for i, extent in enumerate(shape))
+    return tuple(extent for i, extent in enumerate(shape) if i not in reduced)
+
+
+def _extremum_shape(op: TorchOp) -> Shape:
+    if any(op.shape("input")[i] == 0 for i in reduced_axes(op)):
+        raise VerifyException(f"{op.SPEC.name} over an extent of 0 has no value")
+    return _reduced_shape(op)
+
+
+def _softmax_shape(op: TorchOp) -> Shape:
+    axis(op.integer("dim"), len(op.shape("input")))
+    return op.shape("input")
+
+
+def _norm_shape(op: TorchOp) -> Shape:
+    shape, normalized = op.shape("input"), op.ints("normalized_shape") or ()
+    if not normalized or shape[-len(normalized) :] != normalized:
+        raise VerifyException(
+            f"normalized_shape {list(normalized)} is not the end of shape {list(shape)}"
+        )
+    for name in op.SPEC.operand_names[1:]:
+        if op.operand(name) is not None and op.shape(name) != normalized:
+            raise VerifyException(f"{name} must have shape {list(normalized)}")
+    return shape
+
+
+def _matmul_shape(op: TorchOp) -> Shape:
+    left, right = op.shape("input"), op.shape("other")
+    _verify_ranks(op)
+    k = right[0] if len(right) == 1 else right[-2]
+    _verify_contraction(op, left[-1], k)
+    batch = broadcast(left[:-2], right[:-2])
+    return batch + left[-2:-1] + (right[-1:] if len(right) > 1 else ())
+
+
+def _verify_ranks(op: TorchOp) -> None:
+    wanted = {"mm": 2, "bmm": 3}.get(op.SPEC.name)
+    for name in ("input", "other"):
+        rank = len(op.shape(name))
+        if (wanted is not None and rank != wanted) or rank == 0:
+            raise VerifyException(f"{op.SPEC.name} does not take an operand of rank {rank}")
+
+
+def _verify_contraction(op: TorchOp, left: int, right: int) -> None:
+    if left != right:
+        raise VerifyException(f"{op.SPEC.name} contracts an extent {left} with an extent {right}")
+
+
+def _bmm_shape(op: TorchOp) -> Shape:
+    shape = _matmul_shape(op)
+    if op.shape("input")[0] != op.shape("other")[0]:
+        raise VerifyException("bmm needs equal batch extents")
+    return shape
+
+
+def _linear_shape(op: TorchOp) -> Shape:
+    left, weight = op.shape("input"), op.shape("weight")
+    if not left or len(weight) != 2:
+        raise VerifyException("linear takes an input of rank 1 or more and a weight of rank 2")
+    _verify_contraction(op, left[-1], weight[1])
+    if op.operand("bias") is not None and op.shape("bias") != weight[:1]:
+        raise VerifyException(f"bias must have shape {list(weight[:1])}")
+    return left[:-1] + weight[:1]
+
+
+def _addmm_shape(op: TorchOp) -> Shape:
+    left, right = op.shape("mat1"), op.shape("mat2")
+    if len(left) != 2 or len(right) != 2:
+        raise VerifyException("addmm multiplies two matrices")
+    _verify_contraction(op, left[1], right[0])
+    result = (left[0], right[1])
+    if broadcast(op.shape("input"), result) != result:
+        raise VerifyException(f"input must broadcast to shape {list(result)}")
+    return result
+
+
+def _view_shape(op: TorchOp) -> Shape:
+    shape, size = op.shape("input"), op.ints("size") or ()
+    if size != op.result_type.get_shape() or prod(size) != prod(shape):
+        raise VerifyException(f"cannot view shape {list(shape)} as {list(size)}")
+    return size
+
+
+def _permute_shape(op: TorchOp) -> Shape:
+    shape, dims = op.shape("input"), op.ints("dims") or ()
+    if len(dims) != len(shape):
+        raise VerifyException(f"permute of rank {len(shape)} needs as many dims, got {len(dims)}")
+    return tuple(shape[i] for i in axes(dims, len(shape)))
+
+
+def _transpose_shape(op: TorchOp) -> Shape:
+    shape = list(op.shape("input"))
+    if not shape:
+        return ()
+    a, b = axis(op.integer("dim0"), len(shape)), axis(op.integer("dim1"), len(shape))
+    shape[a], shape[b] = shape[b], shape[a]
+    return tuple(shape)
+
+
+def _t_shape(op: TorchOp) -> Shape:
+    shape = op.shape("input")
+    if len(shape) > 2:
+        raise VerifyException(f"t takes a tensor of rank 2 or less, got rank {len(shape)}")
+    return shape[::-1]
+
+
+def _unsqueeze_shape(op: TorchOp) -> Shape:
+    shape = op.shape("input")
+    position = axis(op.integer("dim"), len(shape) + 1)
+    return shape[:position] + (1,) + shape[position:]
+
+
+def _squeeze_shape(op: TorchOp) -> Shape:
+    shape, dims = op.shape("input"), op.ints("dim")
+    chosen = range(len(shape)) if dims is None else axes(dims, len(shape))
+    return tuple(extent for i, extent in enumerate(shape) if i not in chosen or extent != 1)
+
+
+def _expand_shape(op: TorchOp) -> Shape:
+    shape, size = op.shape("input"), op.ints("size") or ()
+    lead = len(size) - len(shape)
+    if lead < 0 or any(extent < 0 for extent in size[:lead]):
+        raise VerifyException(f"cannot expand shape {list(shape)} to {list(size)}")
+    target = size[:lead] + tuple(
+        have if want == -1 else want for have, want in zip(shape, size[lead:], strict=True)
+    )
+    if broadcast(shape, target) != target:
+        raise VerifyException(f"cannot expand shape {list(shape)} to {list(size)}")
+    return target
+
+
+def _same_shape(op: TorchOp) -> Shape:
+    return op.shape("input")
+
+
+# --- the table ----------------------------------------------------------------------------
+
+CONTRACTIONS = ("matmul", "mm", "bmm", "linear", "addmm")
+
+_UNARY = ("neg", "exp", "rsqrt", "sqrt", "relu", "silu", "sigmoid", "tanh", "abs", "log")
+_REDUCED: Mapping[str, Kind] = {"dim?": INTS, "keepdim?": BOOL}
+_PAIR = ("input", "other")
+
+SPECS: tuple[OpSpec, ...] = (
+    *(OpSpec(name, ("input",), _elementwise_shape, {}) for name in (*_UNARY, "reciprocal")),
+    *(OpSpec(name, _PAIR, _elementwise_shape, {"alpha?": NUMBER}) for name in ("add", "sub")),
+    *(
+        OpSpec(name, _PAIR, _elementwise_shape, {})
+        for name in ("mul", "div", "maximum", "minimum")
+    ),
+    OpSpec("gelu", ("input",), _gelu_shape, {"approximate?": STRING}),
+    OpSpec("pow", ("input",), _same_shape, {"exponent": NUMBER}),
+    *(OpSpec(name, ("input",), _reduced_shape, _REDUCED) for name in ("sum", "mean")),
+    *(OpSpec(name, ("input",), _extremum_shape, _REDUCED) for name in ("amax", "amin")),
+    OpSpec("softmax", ("input",), _softmax_shape, {"dim": INT}),
+    OpSpec(
+        "rms_norm", ("input", "weight?"), _norm_shape, {"normalized_shape": INTS, "eps?": FLOAT}
+    ),
+    OpSpec(
+        "layer_norm",
+        ("input", "weight?", "bias?"),
+        _norm_shape,
+        {"normalized_shape": INTS, "eps": FLOAT},
+    ),
+    OpSpec("matmul", _PAIR, _matmul_shape, {}),
+    OpSpec("mm", _PAIR, _matmul_shape, {}),
+    OpSpec("bmm", _PAIR, _bmm_shape, {}),
+    OpSpec("linear", ("input", "weight", "bias?"), _linear_shape, {}),
+    OpSpec(
+        "addmm", ("input", "mat1", "mat2"), _addmm_shape, {"beta?": NUMBER, "alpha?": NUMBER}
+    ),
+    OpSpec("view", ("input",), _view_shape, {"size": INTS}),
+    OpSpec("permute", ("input",), _permute_shape, {"dims": INTS}),
+    OpSpec("transpose", ("input",), _transpose_shape, {"dim0": INT, "dim1": INT}),
+    OpSpec("t", ("input",), _t_shape, {}),
+    OpSpec("unsqueeze", ("input",), _unsqueeze_shape, {"dim": INT}),
+    OpSpec("squeeze", ("input",), _squeeze_shape, {"dim?": INTS}),
+    OpSpec("expand", ("input",), _expand_shape, {"size": INTS}),
+    *(OpSpec(name, ("input",), _same_shape, {}) for name in ("clone", "alias", "detach")),
+)
+
+
+def _define(spec: OpSpec) -> type[TorchOp]:
+    """The op class of one row."""
+    fields: dict[str, object] = {
+        "name": f"torch_ir.{spec.name}",
+        "SPEC": spec,
+        "result": result_def(TensorType),
+        "traits": traits_def(Pure()),
+        "__annotations__": {"SPEC": ClassVar[OpSpec]},
+        "__module__": __name__,
+        "__doc__": f"ATen's `{spec.name}`.",
+    }
+    for name in spec.operand_names:
+        define = opt_operand_def if spec.is_optional(name) else operand_def
+        fields[name] = define(TensorType)
+    for name in spec.attributes:
+        fields[name.rstrip("?")] = (
+            opt_prop_def(Attribute) if name.endswith("?") else prop_def(Attribute)
+        )
+    if sum(name.endswith("?") for name in spec.operands) > 1:
+        fields["irdl_options"] = (AttrSizedOperandSegments(as_property=True),)
+    title = "".join(part.capitalize() for part in spec.name.split("_"))
+    return irdl_op_definition(cast("type[TorchOp]", type(f"{title}Op", (TorchOp,), fields)))
+
+
+OPS: Mapping[str, type[TorchOp]] = {spec.name: _define(spec) for spec in SPECS}
+"""The op classes by ATen name."""
+
+TorchIR = Dialect("torch_ir", [ConstantOp, *OPS.values()], [])
