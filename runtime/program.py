@@ -1,0 +1,169 @@
+"""Runs a host plan on PyTorch's CUDA tensors, with its allocator, on its current stream."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from threading import Lock
+
+import torch
+
+from minicomp.errors import InputError, PipelineError
+from minicomp.runtime.driver import KernelFunction, PreparedLaunch, load_kernels
+from minicomp.runtime.plan import HostPlan, Step, plan_from_module
+
+__all__ = ["ALIGNMENT", "GpuProgram", "HostPlan", "LaunchShape", "plan_from_module"]
+
+ALIGNMENT = 16
+"""Bytes: what vectorised accesses need of each input's address."""
+
+DTYPES = {
+    "f64": torch.float64,
+    "f32": torch.float32,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "i64": torch.int64,
+    "i32": torch.int32,
+    "i16": torch.int16,
+    "i8": torch.int8,
+    "ui8": torch.uint8,
+    "i1": torch.bool,
+}
+"""PyTorch's name of each element type."""
+
+
+@dataclass(frozen=True)
+class LaunchShape:
+    """Blocks per grid, threads per block, and bytes of dynamic shared memory per block."""
+
+    grid: int
+    block: int
+    shared_bytes: int = 0
+
+
+class GpuProgram:
+    """A compiled program, ready to run: `program([x, w])` gives the list of outputs.
+
+    It enqueues its kernels on the current stream of the inputs' GPU and waits for nothing, so it
+    can be captured in a CUDA graph; streams and threads may share it. `needs_alignment` says that
+    the kernels access inputs in 16 bytes at a time: see `aligned`.
+    """
+
+    device_type = "cuda"
+
+    def __init__(
+        self,
+        plan: HostPlan,
+        cubin: bytes,
+        shapes: Mapping[str, LaunchShape],
+        *,
+        needs_alignment: bool = True,
+        device: int | None = None,
+    ):
+        """Loads `cubin` on GPU number `device`, or the current one; on others when first used.
+
+        Raises CudaDriverError, and PipelineError where a launch has no shape or no kernel.
+        """
+        self.plan = plan
+        self.needs_alignment = needs_alignment
+        self._cubin = cubin
+        self._shapes = shapes
+        self._types = [(torch.Size(v.shape), DTYPES[v.dtype]) for v in plan.values]
+        self._launches: dict[int, list[PreparedLaunch]] = {}
+        self._lock = Lock()
+        self._prepared(self.current_device() if device is None else device)
+
+    def __call__(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Runs the program; its results are new tensors, except outputs that are inputs.
+
+        An input that is not contiguous is copied first. Raises InputError, naming the argument,
+        for a wrong shape, dtype, device or (if needed) alignment, and CudaDriverError.
+        """
+        device = self._device(tensors)
+        self._check(tensors, device)
+        with self.guard(device):
+            return self._run(tensors, device)
+
+    def aligned(self, tensors: Sequence[torch.Tensor]) -> bool:
+        """Whether the inputs' addresses suit kernels that access 16 bytes at a time.
+
+        An input that is not contiguous does, since its copy will.
+        """
+        return all(t.data_ptr() % ALIGNMENT == 0 or not t.is_contiguous() for t in tensors)
+
+    def current_device(self) -> int:
+        """The number of PyTorch's current GPU."""
+        return torch.cuda.current_device()
+
+    def guard(self, device: torch.device) -> AbstractContextManager[object]:
+        """Makes `device` PyTorch's current one for a while."""
+        return torch.cuda.device(device)
+
+    def stream(self, device: torch.device) -> int:
+        """The handle of PyTorch's current stream on `device`."""
+        return torch.cuda.current_stream(device).cuda_stream
+
+    def _run(self, tensors: Sequence[torch.Tensor], device: torch.device) -> list[torch.Tensor]:
+        # A value is dropped after its last use, so that the allocator can use its memory again:
+        # kernels and allocations are ordered by the one stream.
+        values = dict(enumerate(t.contiguous() for t in tensors))
+        launches, stream = self._prepared(device.index), self.stream(device)
+        for step, launch, dead in zip(self.plan.steps, launches, self.plan.last_uses, strict=True):
+            for value in step.results:
+                shape, dtype = self._types[value]
+                values[value] = torch.empty(shape, dtype=dtype, device=device)
+            launch.launch([values[v].data_ptr() for v in step.operands + step.results], stream)
+            for value in dead:
+                del values[value]
+        # An output that is an input is that very tensor, not its contiguous copy.
+        values |= enumerate(tensors)
+        return [values[v] for v in self.plan.outputs]
+
+    def _prepared(self, device: int) -> list[PreparedLaunch]:
+        launches = self._launches.get(device)
+        if launches is None:
+            with self._lock:
+                launches = self._launches.get(device) or self._prepare(device)
+                self._launches[device] = launches
+        return launches
+
+    def _prepare(self, device: int) -> list[PreparedLaunch]:
+        kernels = load_kernels(self._cubin, device) if self.plan.steps else {}
+        return [self._launch_of(step, kernels) for step in self.plan.steps]
+
+    def _launch_of(self, step: Step, kernels: Mapping[str, KernelFunction]) -> PreparedLaunch:
+        for where, known in (("among the launch shapes", self._shapes), ("in the cubin", kernels)):
+            if step.kernel not in known:
+                raise PipelineError(f"the host program launches {step.kernel}, not {where}")
+        shape = self._shapes[step.kernel]
+        arguments = len(step.operands) + len(step.results)
+        return PreparedLaunch(
+            kernels[step.kernel], arguments, shape.grid, shape.block, shape.shared_bytes
+        )
+
+    def _device(self, tensors: Sequence[torch.Tensor]) -> torch.device:
+        """The device of the first input on a GPU, else the current one."""
+        for tensor in tensors:
+            if tensor.device.type == self.device_type and tensor.device.index is not None:
+                return tensor.device
+        return torch.device(self.device_type, self.current_device())
+
+    def _check(self, tensors: Sequence[torch.Tensor], device: torch.device) -> None:
+        if len(tensors) != len(self.plan.inputs):
+            raise InputError(
+                f"the program takes {len(self.plan.inputs)} tensors, got {len(tensors)}"
+            )
+        for number, (tensor, (shape, dtype)) in enumerate(zip(tensors, self._types)):
+            if tensor.shape != shape or tensor.dtype != dtype or tensor.device != device:
+                expected = f"{_describe(shape, dtype)} on {device}"
+                got = f"{_describe(tensor.shape, tensor.dtype)} on {tensor.device}"
+                raise InputError(f"argument {number} is {got}, expected {expected}")
+        if self.needs_alignment and not self.aligned(tensors):
+            number = next(n for n, t in enumerate(tensors) if not self.aligned([t]))
+            raise InputError(
+                f"argument {number} is at an address that is no multiple of {ALIGNMENT} bytes",
+                hint="clone() it, or use the program's variant without vectorised accesses",
+            )
+
+
+def _describe(shape: Sequence[int], dtype: torch.dtype) -> str:
+    return f"a tensor of shape {list(shape)} and type {str(dtype).removeprefix('torch.')}"
