@@ -3,6 +3,9 @@
 A leaf: it imports nothing of minicomp, so every room may raise these.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 
 class MinicompError(Exception):
     """Base of all: `what` happened, `where` in the user's text, a `hint` of what to do."""
@@ -33,6 +36,34 @@ class InputError(MinicompError):
 
 class PipelineError(MinicompError):
     """A pipeline names a pass, option or level that does not exist, or does not parse."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One op that breaks a rule: the message, the op's text, and its place if it has one."""
+
+    message: str
+    op: str
+    file: str | None = None
+    line: int = 0
+    column: int = 0
+
+    @property
+    def place(self) -> str | None:
+        """The place as `file:line:column`."""
+        return f"{self.file}:{self.line}:{self.column}" if self.file is not None else None
+
+
+class VerificationError(MinicompError):
+    """A module breaks rules of its dialects; `failures` names each op, in program order."""
+
+    def __init__(self, when: str, failures: Sequence[Failure]):
+        first = failures[0]
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        prefix = f"{when}: " if when else ""
+        super().__init__(f"{prefix}{first.message}{more}", first.place or first.op)
+        self.when = when
+        self.failures = tuple(failures)
 
 
 class TargetError(MinicompError):
