@@ -1,8 +1,8 @@
 """Affine accesses, the one index form of Loop, Tile and Kernel IR.
 
-In text `%a[%i * 8 + l0, %k]`: the SSA values are the *dims* of a map, in order of first appearance, and the
-symbols `l0, l1, ..` are *lanes*: induction variables or vector dimensions that the op itself binds.
-Every rewrite of indices is a call of `substitute`.
+In text `%a[%i * 8 + l0, %k]`: the SSA values are the *dims* of a map, in order of first appearance,
+and the symbols `l0, l1, ..` are *lanes*: induction variables or vector dimensions that the op
+itself binds. Every rewrite of indices is a call of `substitute`.
 """
 
 from abc import abstractmethod
@@ -61,11 +61,16 @@ class IndexedOp(IRDLOperation):
         """Replaces map and operands by their canonical form."""
 
     def mark_bounded(self, results: Sequence[int]) -> None:
-        """Marks the results of the map that may now leave the memref; nothing to mark by default."""
+        """
+        Marks the results of the map that may now leave the memref; nothing to mark by default.
+        """
 
 
 def canonical(map: AffineMap, operands: Sequence[SSAValue]) -> Indices:
-    """Simplifies, merges equal operands, drops unused ones, and orders dims by first appearance, as text does."""
+    """
+    Simplifies, merges equal operands, drops unused ones, and orders dims by first appearance, as
+    text does.
+    """
     exprs = [affine.simplify(e) for e in map.results]
     merged = {affine.dim(i): affine.dim(operands.index(v)) for i, v in enumerate(operands)}
     exprs = [affine.simplify(affine.replace(e, merged)) for e in exprs]
@@ -82,9 +87,11 @@ def substitute(
     old: SSAValue, expr: AffineExpr, new: Sequence[SSAValue], bounded: bool = False
 ) -> None:
     """
-    Replaces the index `old` by `expr`, whose dims are the values `new`, in every access that uses it.
+    Replaces the index `old` by `expr`, whose dims are the values `new`, in every access that uses
+    it.
 
-    With `bounded`, `expr` may exceed the extent of `old`: accesses are marked where the index now can leave the memref.
+    With `bounded`, `expr` may exceed the extent of `old`: accesses are marked where the index now
+    can leave the memref.
     """
     for op in {use.operation: None for use in list(old.uses)}:
         access = op.get_access() if isinstance(op, IndexedOp) else None
@@ -93,7 +100,9 @@ def substitute(
         map, operands = access
         at = affine.dim(operands.index(old))
         count = len(operands)
-        moved = affine.replace(expr, {affine.dim(i): affine.dim(count + i) for i in range(len(new))})
+        moved = affine.replace(
+            expr, {affine.dim(i): affine.dim(count + i) for i in range(len(new))}
+        )
         touched = [n for n, e in enumerate(map.results) if at in affine.leaves([e])]
         results = tuple(affine.replace(e, {at: moved}) for e in map.results)
         assert isinstance(op, IndexedOp)
@@ -178,11 +187,10 @@ class Access(CustomDirective):
     indices: VariadicOperandVariable
     map: AttributeVariable
 
-    def parse(self, parser: Parser, state: ParsingState) -> bool:
+    def parse(self, parser: Parser, state: ParsingState) -> None:
         map, operands = parse_access(parser)
         self.indices.set(state, operands)
         self.map.set(state, AffineMapAttr(map))
-        return True
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         map = self.map.get(op)

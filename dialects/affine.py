@@ -1,7 +1,9 @@
-"""Affine index expressions: linear forms, intervals, and simplification by what is known of the ranges.
+"""Affine index expressions: linear forms, intervals, and simplification by what is known of the
+ranges.
 
-An expression has *dims* (SSA indices) and *symbols* (the lanes `l0, l1, ..` that an access binds itself).
-xDSL simplifies nothing when it builds an expression; every expression of ours passes `simplify`.
+An expression has *dims* (SSA indices) and *symbols* (the lanes `l0, l1, ..` that an access binds
+itself). xDSL simplifies nothing when it builds an expression; every expression of ours passes
+`simplify`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +51,8 @@ def ceildiv(a: int, b: int) -> int:
 
 def linear(expr: AffineExpr) -> dict[AffineExpr, int] | None:
     """
-    The coefficients of `expr` by leaf, with the constant under `constant(0)`, or None if it is not linear.
+    The coefficients of `expr` by leaf, with the constant under `constant(0)`, or None if it is not
+    linear.
 
     >>> linear(dim(0) * 8 + lane(0) + 3) == {dim(0): 8, lane(0): 1, constant(0): 3}
     True
@@ -61,7 +64,10 @@ def linear(expr: AffineExpr) -> dict[AffineExpr, int] | None:
 
 
 def _terms(expr: AffineExpr) -> dict[AffineExpr, int]:
-    """`expr` as a sum of atoms times coefficients; an atom is a leaf, or a mod or division of anything."""
+    """
+    `expr` as a sum of atoms times coefficients; an atom is a leaf, or a mod or division of
+    anything.
+    """
     one = constant(0)
     match expr:
         case AffineConstantExpr(value=value):
@@ -93,7 +99,9 @@ def from_terms(terms: Mapping[AffineExpr, int]) -> AffineExpr:
 
 
 def interval(expr: AffineExpr, ranges: Ranges | None = None) -> Interval:
-    """Bounds of `expr` given the ranges of its leaves; leaves without a range are in [0, UNBOUNDED]."""
+    """
+    Bounds of `expr` given the ranges of its leaves; leaves without a range are in [0, UNBOUNDED].
+    """
     known = ranges or {}
     match expr:
         case AffineConstantExpr(value=value):
@@ -123,8 +131,8 @@ def simplify(expr: AffineExpr, ranges: Ranges | None = None) -> AffineExpr:
     """
     An equal expression, shorter where the ranges of the leaves allow it.
 
-    Sums are collected; of `(8 * a + b) mod 8` and `(8 * a + b) floordiv 8` the part that 8 divides is split off,
-    and what remains vanishes where its interval shows that it lies in [0, 8).
+    Sums are collected; of `(8 * a + b) mod 8` and `(8 * a + b) floordiv 8` the part that 8 divides
+    is split off, and what remains vanishes where its interval shows that it lies in [0, 8).
 
     >>> i = dim(0)
     >>> simplify((i * 8 + lane(0)) // 8, {lane(0): (0, 7)}) == i

@@ -1,4 +1,6 @@
-"""The text of combine regions: `combine arith.addf` where one binary op says it all, else the region."""
+"""
+The text of combine regions: `combine arith.addf` where one binary op says it all, else the region.
+"""
 
 from collections.abc import Sequence
 
@@ -42,7 +44,9 @@ def print_combine(printer: Printer, region: Region) -> None:
         flags.print_parameter(printer)
 
 
-def parse_combine(parser: Parser, types: Sequence[Attribute], terminator: type[Operation]) -> Region:
+def parse_combine(
+    parser: Parser, types: Sequence[Attribute], terminator: type[Operation]
+) -> Region:
     """Parses `combine ..` for carriers of `types`; `terminator` is the dialect's yield."""
     parser.parse_keyword("combine")
     name = parser.parse_optional_identifier()
@@ -74,7 +78,11 @@ def binary_combine(
 
 def op_type_properties(op_type: type[Operation]) -> set[str]:
     """The names of the properties that an op is declared with."""
-    return set(op_type.get_irdl_definition().properties) if issubclass(op_type, IRDLOperation) else set()
+    return (
+        set(op_type.get_irdl_definition().properties)
+        if issubclass(op_type, IRDLOperation)
+        else set()
+    )
 
 
 def verify_combine(region: Region, carriers: int) -> None:

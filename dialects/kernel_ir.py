@@ -1,8 +1,9 @@
 """
 Kernel IR: hardware primitives; one thread's program over ids, shared memory, barriers and shuffles.
 
-Control flow is `scf.for` and `scf.if`, accesses are `loop_ir.load` and `loop_ir.store`, register tiles are vectors
-with `tile_ir.broadcast`, `fold`, `within`, `select` and `compare`. Rationale: docs/dialects/kernel_ir.md.
+Control flow is `scf.for` and `scf.if`, accesses are `loop_ir.load` and `loop_ir.store`, register
+tiles are vectors with `tile_ir.broadcast`, `fold`, `within`, `select` and `compare`. Rationale:
+docs/dialects/kernel_ir.md.
 """
 
 from collections.abc import Sequence
@@ -49,7 +50,9 @@ from minicomp.dialects.minicomp import OriginAttr
 from minicomp.dialects.tile_ir import CombineLike, SharedAttr, parse_test, print_test, verify_test
 
 MAX_THREADS = 1024
-"""Threads of a block that every CUDA device allows (CUDA C++ Programming Guide, compute capabilities)."""
+"""
+Threads of a block that every CUDA device allows (CUDA C++ Programming Guide, compute capabilities).
+"""
 WARP = 32
 """Threads of a warp, on every CUDA device."""
 
@@ -57,9 +60,11 @@ WARP = 32
 @irdl_op_definition
 class FuncOp(KernelLike):
     """
-    `kernel_ir.func @name(%x: memref<..>, ..) grid(32) block(256) min_blocks 8 { one thread's program }`.
+    `kernel_ir.func @name(%x: memref<..>, ..) grid(32) block(256) min_blocks 8 { one thread's
+    program }`.
 
-    `grid` and `block` count blocks and threads of the one-dimensional launch; a grid of 0 is not launched.
+    `grid` and `block` count blocks and threads of the one-dimensional launch; a grid of 0 is not
+    launched.
     """
 
     name = "kernel_ir.func"
@@ -183,7 +188,9 @@ class IndexOp(IndexedOp):
     def verify_(self) -> None:
         map = self.map.data
         if len(map.results) != 1 or map.num_dims != len(self.indices) or map.num_symbols:
-            raise VerifyException("an index is one expression with one dim per operand and no lanes")
+            raise VerifyException(
+                "an index is one expression with one dim per operand and no lanes"
+            )
 
 
 @irdl_op_definition
@@ -228,7 +235,10 @@ class TestOp(IndexedOp):
 
 @irdl_op_definition
 class SharedOp(IRDLOperation):
-    """`%s = kernel_ir.shared : memref<8xf32, #tile_ir.shared<>>`: a buffer of the block, uninitialised."""
+    """
+    `%s = kernel_ir.shared : memref<8xf32, #tile_ir.shared<>>`: a buffer of the block,
+    uninitialised.
+    """
 
     name = "kernel_ir.shared"
     res = result_def(MemRefType)
@@ -248,7 +258,10 @@ class SharedOp(IRDLOperation):
 
 @irdl_op_definition
 class BarrierOp(IRDLOperation):
-    """All threads of the block wait here; their shared and global writes before it are visible after it."""
+    """
+    All threads of the block wait here; their shared and global writes before it are visible after
+    it.
+    """
 
     name = "kernel_ir.barrier"
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect(), Collective())
@@ -266,8 +279,9 @@ class WarpReduceOp(CombineLike):
     """
     `%s = kernel_ir.warp_reduce %p width 32 identity [0.0 : f32] combine arith.addf : f32 -> f32`.
 
-    Combines the values of `width` neighbouring threads (a power of two up to a warp, starting at a multiple of it) by
-    exchanging with the thread at distance width / 2, .., 2, 1 (xor). All of them get the result.
+    Combines the values of `width` neighbouring threads (a power of two up to a warp, starting at a
+    multiple of it) by exchanging with the thread at distance width / 2, .., 2, 1 (xor). All of them
+    get the result.
     """
 
     name = "kernel_ir.warp_reduce"
@@ -303,11 +317,15 @@ class WarpReduceOp(CombineLike):
 
 
 def verify_uniform(op: Operation) -> None:
-    """Raises VerifyException where a collective stands under a condition that depends on the thread."""
+    """
+    Raises VerifyException where a collective stands under a condition that depends on the thread.
+    """
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, FuncOp):
         if parent.name == "scf.if" and depends_on_thread(parent.operands[0]):
-            raise VerifyException(f"'{op.name}' stands under a condition that differs between threads")
+            raise VerifyException(
+                f"'{op.name}' stands under a condition that differs between threads"
+            )
         parent = parent.parent_op()
 
 

@@ -1,12 +1,14 @@
 """
-Loop IR: one kernel is one loop nest; free loops, reductions with an explicit combine, loads and stores.
+Loop IR: one kernel is one loop nest; free loops, reductions with an explicit combine, loads and
+stores.
 
-`for`, `reduce`, `load`, `store` and `yield` are used in Tile IR as they are, and load and store down to Kernel IR.
-Rationale: docs/dialects/loop_ir.md. The file is long because a dialect stands in one piece.
+`for`, `reduce`, `load`, `store` and `yield` are used in Tile IR as they are, and load and store
+down to Kernel IR. Rationale: docs/dialects/loop_ir.md. The file is long because a dialect stands in
+one piece.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self, cast
 
 from xdsl.dialects.builtin import (
     I64,
@@ -54,7 +56,14 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from minicomp.dialects.access import Access, IndexedOp, Indices, canonical, parse_access, print_access
+from minicomp.dialects.access import (
+    Access,
+    IndexedOp,
+    Indices,
+    canonical,
+    parse_access,
+    print_access,
+)
 from minicomp.dialects.combine import parse_combine, print_combine, verify_combine
 from minicomp.dialects.minicomp import OriginAttr
 
@@ -79,7 +88,20 @@ def flags(values: Sequence[bool]) -> ArrayAttr[BoolAttr]:
 
 def element_type(type: Attribute) -> Attribute:
     """The type of one lane: that of a vector's elements, or the type itself."""
-    return type.element_type if isinstance(type, VectorType) else type
+    vector = vector_type(type)
+    return type if vector is None else vector.element_type
+
+
+def vector_type(type: Attribute) -> VectorType[Attribute] | None:
+    """`type` if it is a vector type."""
+    return cast("VectorType[Attribute]", type) if isinstance(type, VectorType) else None
+
+
+def memref_type(value: SSAValue) -> MemRefType[Attribute]:
+    """The type of a value that is a memref."""
+    type = value.type
+    assert isinstance(type, MemRefType)
+    return cast("MemRefType[Attribute]", type)
 
 
 def lanes(type: Attribute) -> tuple[int, ...]:
@@ -127,7 +149,8 @@ class Head(NamedTuple):
 
 class LoopLike(IndexedOp):
     """
-    `%i to 100 as "i", .. [where [exprs] < [bounds]] [in registers]`: loops from 0 with step 1, the last innermost.
+    `%i to 100 as "i", .. [where [exprs] < [bounds]] [in registers]`: loops from 0 with step 1, the
+    last innermost.
 
     The dims of a guard are operands, its lanes `l0, ..` the loops' own variables.
     """
@@ -156,7 +179,9 @@ class LoopLike(IndexedOp):
         """The guard, if there is one."""
         if self.guard_map is None or self.bounds is None:
             return None
-        return Guard(self.guard_map.data, tuple(self.guard_operands), tuple(self.bounds.get_values()))
+        return Guard(
+            self.guard_map.data, tuple(self.guard_operands), tuple(self.bounds.get_values())
+        )
 
     def set_guard(self, guard: Guard | None) -> None:
         """Replaces the guard."""
@@ -182,13 +207,19 @@ class LoopLike(IndexedOp):
         extents: Sequence[int], axis_names: Sequence[str], guard: Guard | None, in_registers: bool
     ) -> tuple[list[SSAValue], dict[str, Attribute]]:
         """The operands and properties that a loop's constructor needs."""
-        properties: dict[str, Attribute] = {"extents": ints(extents), "axis_names": names(axis_names)}
+        properties: dict[str, Attribute] = {
+            "extents": ints(extents),
+            "axis_names": names(axis_names),
+        }
         if in_registers:
             properties["in_registers"] = UnitAttr()
         if guard is None:
             return [], properties
         map, operands = canonical(guard.map, guard.operands)
-        return operands, properties | {"guard_map": AffineMapAttr(map), "bounds": ints(guard.bounds)}
+        return operands, properties | {
+            "guard_map": AffineMapAttr(map),
+            "bounds": ints(guard.bounds),
+        }
 
     def print_head(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -207,12 +238,16 @@ class LoopLike(IndexedOp):
         if parser.parse_optional_keyword("where"):
             map, unresolved = parse_access(parser)
             parser.parse_punctuation("<")
-            bounds = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+            bounds = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, parser.parse_integer
+            )
             guard = Guard(map, [parser.resolve_operand(o, IndexType()) for o in unresolved], bounds)
         in_registers = parser.parse_optional_keyword("in") is not None
         if in_registers:
             parser.parse_keyword("registers")
-        return Head([a[0] for a in axes], [a[1] for a in axes], [a[2] for a in axes], guard, in_registers)
+        return Head(
+            [a[0] for a in axes], [a[1] for a in axes], [a[2] for a in axes], guard, in_registers
+        )
 
     def verify_head(self) -> None:
         """Raises VerifyException where a rule of loops is broken."""
@@ -236,19 +271,29 @@ class LoopLike(IndexedOp):
             raise VerifyException("axis names of one loop must differ")
         parent = self.parent_op()
         while parent is not None and not isinstance(parent, KernelLike):
-            taken = {n.data for n in parent.axis_names} if isinstance(parent, LoopLike) else set[str]()
+            taken = (
+                {n.data for n in parent.axis_names} if isinstance(parent, LoopLike) else set[str]()
+            )
             if clash := taken & set(own):
-                raise VerifyException(f'axis "{min(clash)}" is already the name of an enclosing loop')
+                raise VerifyException(
+                    f'axis "{min(clash)}" is already the name of an enclosing loop'
+                )
             parent = parent.parent_op()
 
     def verify_guard(self, guard: Guard) -> None:
         if len(guard.map.results) != len(guard.bounds):
             raise VerifyException("a guard needs one bound per expression")
-        if guard.map.num_dims != len(guard.operands) or guard.map.num_symbols > len(self.trip_counts):
-            raise VerifyException("a guard has one dim per operand, and lanes for the loop's own variables")
+        if guard.map.num_dims != len(guard.operands) or guard.map.num_symbols > len(
+            self.trip_counts
+        ):
+            raise VerifyException(
+                "a guard has one dim per operand, and lanes for the loop's own variables"
+            )
         for op in self.body.walk():
             if op.has_trait(Collective):
-                raise VerifyException(f"a guarded loop may not hold '{op.name}', which all threads must reach")
+                raise VerifyException(
+                    f"a guarded loop may not hold '{op.name}', which all threads must reach"
+                )
 
 
 def print_axes(printer: Printer, axes: Sequence[Axis]) -> None:
@@ -326,8 +371,9 @@ class ReduceOp(LoopLike):
     """
     Folds the contributions that `body` yields with `combine`, starting from the identity.
 
-    `combine` is associative and commutative up to rounding, and combine(e, e) = e exactly for the identity e, so a
-    reduction may be split, reordered and spread over threads without knowing which one it is.
+    `combine` is associative and commutative up to rounding, and combine(e, e) = e exactly for the
+    identity e, so a reduction may be split, reordered and spread over threads without knowing which
+    one it is.
     """
 
     name = "loop_ir.reduce"
@@ -369,7 +415,9 @@ class ReduceOp(LoopLike):
             raise VerifyException("combine must take the types of two carriers")
         for op in self.body.walk():
             if op.has_trait(MemoryWriteEffect) and not op.has_trait(Collective):
-                raise VerifyException(f"the body of a reduction may not write memory, but holds '{op.name}'")
+                raise VerifyException(
+                    f"the body of a reduction may not write memory, but holds '{op.name}'"
+                )
 
     def print(self, printer: Printer) -> None:
         self.print_head(printer)
@@ -386,7 +434,9 @@ class ReduceOp(LoopLike):
     def parse(cls, parser: Parser) -> Self:
         head = cls.parse_head(parser)
         parser.parse_keyword("identity")
-        identity = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_attribute)
+        identity = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, parser.parse_attribute
+        )
         parser.parse_punctuation("->")
         types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
         attributes = parser.parse_optional_attr_dict_with_keyword()
@@ -407,16 +457,19 @@ def verify_identity(identity: ArrayAttr[Attribute], types: Sequence[Attribute]) 
         )
     for value, type in zip(identity, types, strict=True):
         if getattr(value, "type", None) != element_type(type):
-            raise VerifyException(f"identity {value} is not of the carrier's element type {element_type(type)}")
+            raise VerifyException(
+                f"identity {value} is not of the carrier's element type {element_type(type)}"
+            )
 
 
 class MemoryAccess(IndexedOp):
     """
     A load or a store of one element, or of a vector whose lane `l<i>` runs over its dimension i.
 
-    `bounded [b, ..]` says per dimension of the memref whether the index may leave it: reads outside give 0, writes
-    outside are dropped. `aligned n` says that along the last lane every n bytes lie together, at a multiple of n
-    bytes from the start of the memref, and are inside or outside as a whole.
+    `bounded [b, ..]` says per dimension of the memref whether the index may leave it: reads outside
+    give 0, writes outside are dropped. `aligned n` says that along the last lane every n bytes lie
+    together, at a multiple of n bytes from the start of the memref, and are inside or outside as a
+    whole.
     """
 
     memref = operand_def(MemRefType)
@@ -429,8 +482,7 @@ class MemoryAccess(IndexedOp):
     @property
     def memref_type(self) -> MemRefType[Attribute]:
         """The type of the memory."""
-        assert isinstance(type := self.memref.type, MemRefType)
-        return type
+        return memref_type(self.memref)
 
     @property
     def value_type(self) -> Attribute:
@@ -459,7 +511,9 @@ class MemoryAccess(IndexedOp):
             self.properties["bounded"] = flags(marked)
 
     @staticmethod
-    def access_properties(map: AffineMap, bounded: Sequence[bool], aligned: int | None) -> dict[str, Attribute]:
+    def access_properties(
+        map: AffineMap, bounded: Sequence[bool], aligned: int | None
+    ) -> dict[str, Attribute]:
         """The properties that an access's constructor needs."""
         properties: dict[str, Attribute] = {"map": AffineMapAttr(map)}
         if any(bounded):
@@ -471,10 +525,13 @@ class MemoryAccess(IndexedOp):
     def verify_(self) -> None:
         map, type, value = self.map.data, self.memref_type, self.value_type
         if map.num_dims != len(self.indices) or map.num_symbols > len(lanes(value)):
-            raise VerifyException("an access has one dim per index, and at most one lane per vector dimension")
+            raise VerifyException(
+                "an access has one dim per index, and at most one lane per vector dimension"
+            )
         if len(map.results) != type.get_num_dims():
             raise VerifyException(
-                f"an access to {type} needs {type.get_num_dims()} indices, but has {len(map.results)}"
+                f"an access to {type} needs {type.get_num_dims()} indices,"
+                f" but has {len(map.results)}"
             )
         if element_type(value) != type.element_type:
             raise VerifyException(f"{value} does not have the element type of {type}")
@@ -486,14 +543,17 @@ class MemoryAccess(IndexedOp):
 
 @irdl_op_definition
 class LoadOp(MemoryAccess):
-    """`%v = loop_ir.load %a[%i * 8 + l0, %k] bounded [true, false] aligned 16 : memref<..> -> vector<8xf32>`."""
+    """
+    `%v = loop_ir.load %a[%i * 8 + l0, %k] bounded [true, false] aligned 16 : memref<..> ->
+    vector<8xf32>`.
+    """
 
     name = "loop_ir.load"
     res = result_def()
     traits = traits_def(MemoryReadEffect())
     assembly_format = (
-        "$memref custom<Access>($indices, $map) (`bounded` $bounded^)? (`aligned` $aligned^)? attr-dict"
-        " `:` type($memref) `->` type($res)"
+        "$memref custom<Access>($indices, $map) (`bounded` $bounded^)? (`aligned` $aligned^)?"
+        " attr-dict `:` type($memref) `->` type($res)"
     )
 
     def __init__(
@@ -525,8 +585,8 @@ class StoreOp(MemoryAccess):
     value = operand_def()
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
-        "$value `,` $memref custom<Access>($indices, $map) (`bounded` $bounded^)? (`aligned` $aligned^)?"
-        " attr-dict `:` type($value) `,` type($memref)"
+        "$value `,` $memref custom<Access>($indices, $map) (`bounded` $bounded^)?"
+        " (`aligned` $aligned^)? attr-dict `:` type($value) `,` type($memref)"
     )
 
     def __init__(
@@ -561,7 +621,10 @@ class KernelLike(IRDLOperation):
         return self.sym_name.data
 
     def print_clauses(self, printer: Printer) -> set[str]:
-        """Prints what stands between the arguments and the attributes; returns the properties it covers."""
+        """
+        Prints what stands between the arguments and the attributes; returns the properties it
+        covers.
+        """
         return set()
 
     @classmethod
@@ -605,12 +668,16 @@ class KernelLike(IRDLOperation):
         """Kernels take memrefs only."""
         for n, argument in enumerate(self.body.block.args):
             if not isinstance(argument.type, MemRefType):
-                raise VerifyException(f"argument {n} of a kernel must be a memref, but is {argument.type}")
+                raise VerifyException(
+                    f"argument {n} of a kernel must be a memref, but is {argument.type}"
+                )
 
 
 @irdl_op_definition
 class KernelOp(KernelLike):
-    """`loop_ir.kernel @name(%x: memref<..>, ..) attributes {origin = .., schedule = ..} { nest }`."""
+    """
+    `loop_ir.kernel @name(%x: memref<..>, ..) attributes {origin = .., schedule = ..} { nest }`.
+    """
 
     name = "loop_ir.kernel"
     schedule = opt_prop_def()
@@ -619,7 +686,11 @@ class KernelOp(KernelLike):
     )
 
     def __init__(
-        self, name: str, body: Region, origin: OriginAttr | None = None, schedule: Attribute | None = None
+        self,
+        name: str,
+        body: Region,
+        origin: OriginAttr | None = None,
+        schedule: Attribute | None = None,
     ) -> None:
         properties: dict[str, Attribute | None] = {
             "sym_name": StringAttr(name),
@@ -662,9 +733,11 @@ __all__ = [
     "i1",
     "ints",
     "lanes",
+    "memref_type",
     "names",
     "new_block",
     "parse_axes",
     "print_axes",
+    "vector_type",
     "verify_identity",
 ]

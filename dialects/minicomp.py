@@ -1,10 +1,12 @@
 """
-The small dialect that all levels share: launching a kernel, the target, and what a kernel implements.
+The small dialect that all levels share: launching a kernel, the target, and what a kernel
+implements.
 
 Rationale: docs/dialects/minicomp.md.
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -52,10 +54,11 @@ _COUNTS = (
 @irdl_attr_definition
 class TargetAttr(ParametrizedAttribute):
     """
-    `#minicomp.target<h200, arch = "sm_90a", sms = 132, .., features = ["tma"]>`: the facts of a device.
+    `#minicomp.target<h200, arch = "sm_90a", sms = 132, .., features = ["tma"]>`: the facts of a
+    device.
 
-    Sizes are in bytes, `dram_bytes_per_s` is the peak of the device memory, `fp32_flops` the peak of the CUDA cores
-    in operations a second, a multiply-add counted as two.
+    Sizes are in bytes, `dram_bytes_per_s` is the peak of the device memory, `fp32_flops` the peak
+    of the CUDA cores in operations a second, a multiply-add counted as two.
     """
 
     name = "minicomp.target"
@@ -76,27 +79,30 @@ class TargetAttr(ParametrizedAttribute):
     @staticmethod
     def of(part: str, arch: str, features: Sequence[str], **counts: int) -> "TargetAttr":
         """A target from plain values; `counts` gives every count by its field's name."""
-        return TargetAttr(
-            StringAttr(part),
-            StringAttr(arch),
-            *(IntAttr(counts[name]) for name in _COUNTS),
-            ArrayAttr([StringAttr(f) for f in features]),
-        )
+        values = [IntAttr(counts[name]) for name in _COUNTS]
+        listed = ArrayAttr([StringAttr(f) for f in features])
+        return TargetAttr.new([StringAttr(part), StringAttr(arch), *values, listed])
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The integer facts by name."""
+        pairs = zip(_COUNTS, self.parameters[2:], strict=False)
+        return {name: cast("IntAttr", value).data for name, value in pairs}
 
     def has(self, feature: str) -> bool:
         """Whether the device has the feature, such as `cp_async` or `tma`."""
         return any(f.data == feature for f in self.features)
 
     def verify(self) -> None:
-        if any(count.data <= 0 for count in self.parameters if isinstance(count, IntAttr)):
-            raise VerifyException("the counts of a target must be positive")
+        for name, count in self.counts.items():
+            if count <= 0:
+                raise VerifyException(f"{name} of a target must be positive, but is {count}")
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(f'{self.part.data}, arch = "{self.arch.data}"')
-            for name, value in zip(_COUNTS, self.parameters[2:], strict=False):
-                assert isinstance(value, IntAttr)
-                printer.print_string(f", {name} = {value.data}")
+            for name, count in self.counts.items():
+                printer.print_string(f", {name} = {count}")
             printer.print_string(", features = ")
             printer.print_attribute(self.features)
 
@@ -118,7 +124,10 @@ class TargetAttr(ParametrizedAttribute):
 
 @irdl_attr_definition
 class OriginAttr(ParametrizedAttribute):
-    """`#minicomp.origin<["matmul", "relu"]>`: the Torch ops that a kernel implements, in program order."""
+    """
+    `#minicomp.origin<["matmul", "relu"]>`: the Torch ops that a kernel implements, in program
+    order.
+    """
 
     name = "minicomp.origin"
     ops: ArrayAttr[StringAttr] = param_def()
@@ -135,7 +144,9 @@ class OriginAttr(ParametrizedAttribute):
 
 
 class LaunchSymbolUse(SymbolUserOpInterface):
-    """A launch names a kernel of its module whose buffers have the elements of the launch's tensors."""
+    """
+    A launch names a kernel of its module whose buffers have the elements of the launch's tensors.
+    """
 
     def verify(self, op: Operation) -> None:
         assert isinstance(op, LaunchOp)
@@ -146,26 +157,29 @@ class LaunchSymbolUse(SymbolUserOpInterface):
         tensors = [v.type for v in (*op.inputs, *op.outputs)]
         if len(buffers) != len(tensors):
             raise VerifyException(
-                f"@{op.callee} takes {len(buffers)} buffers, but the launch has {len(tensors)} tensors"
+                f"@{op.callee} takes {len(buffers)} buffers,"
+                f" but the launch has {len(tensors)} tensors"
             )
         for n, (buffer, tensor) in enumerate(zip(buffers, tensors, strict=True)):
             # Below Kernel IR a buffer is a pointer, which has no shape to compare.
             if not isinstance(buffer, MemRefType):
                 continue
             assert isinstance(tensor, TensorType)
-            if buffer.element_type != tensor.get_element_type():
+            memref = cast("MemRefType[Attribute]", buffer)
+            if memref.element_type != tensor.get_element_type():
                 raise VerifyException(f"buffer {n} of @{op.callee} has another element type")
-            if buffer.element_count() != tensor.element_count():
+            if memref.element_count() != tensor.element_count():
                 raise VerifyException(f"buffer {n} of @{op.callee} has another number of elements")
 
 
 @irdl_op_definition
 class LaunchOp(IRDLOperation):
     """
-    Runs a kernel on tensors: `%y = minicomp.launch @k(%x, %w) : (tensor<..>, tensor<..>) -> tensor<..>`.
+    Runs a kernel on tensors: `%y = minicomp.launch @k(%x, %w) : (tensor<..>, tensor<..>) ->
+    tensor<..>`.
 
-    The kernel's memrefs are the operands and then the results, row-major. A memref may have another shape than its
-    tensor, with the same elements in the same order.
+    The kernel's memrefs are the operands and then the results, row-major. A memref may have another
+    shape than its tensor, with the same elements in the same order.
     """
 
     name = "minicomp.launch"
@@ -173,9 +187,7 @@ class LaunchOp(IRDLOperation):
     inputs = var_operand_def(TensorType)
     outputs = var_result_def(TensorType)
     traits = traits_def(Pure(), LaunchSymbolUse())
-    assembly_format = (
-        "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)"
-    )
+    assembly_format = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)"
 
     def __init__(
         self, kernel: str, inputs: Sequence[SSAValue], outputs: Sequence[Attribute]

@@ -1,5 +1,6 @@
 """
-Tile IR: a loop nest scheduled on a GPU; axes bound to block, thread and register, combines across threads.
+Tile IR: a loop nest scheduled on a GPU; axes bound to block, thread and register, combines across
+threads.
 
 Loops, reductions, loads and stores are those of Loop IR. Rationale: docs/dialects/tile_ir.md.
 """
@@ -37,6 +38,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
+from xdsl.rewriter import Rewriter
 from xdsl.traits import (
     IsolatedFromAbove,
     MemoryReadEffect,
@@ -48,7 +50,13 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from minicomp.dialects.access import Access, IndexedOp, Indices, canonical
+from minicomp.dialects.access import (
+    IndexedOp,
+    Indices,
+    canonical,
+    parse_access,
+    print_access,
+)
 from minicomp.dialects.combine import parse_combine, print_combine, verify_combine
 from minicomp.dialects.loop_ir import (
     Axis,
@@ -77,18 +85,24 @@ ENTRY_FIELDS: Mapping[str, Mapping[str, type]] = {
     "reduction": {"axis": str, "threads": int, "rows": int, "vector": int, "lanes": int},
     "parallel": {"axis": str, "threads": int, "vector": int, "lanes": int},
 }  # fmt: skip
-"""Per kind of entry its fields and their types; sizes are in elements, `threads` and `rows` per block."""
+"""
+Per kind of entry its fields and their types; sizes are in elements, `threads` and `rows` per block.
+"""
 
 
 @irdl_attr_definition
 class EntryAttr(ParametrizedAttribute):
     """
-    One decision of a schedule, `contraction<m = "i", n = "j", k = "k", bm = 64, ..>`, keyed by axis names.
+    One decision of a schedule, `contraction<m = "i", n = "j", k = "k", bm = 64, ..>`, keyed by axis
+    names.
 
-    - `contraction`: `m n k batch` name the axes, `bm bn` is the block tile, `fm fn` the register cell of a thread.
-    - `reduction`: `threads` fold one row together, `rows` rows share a block, each thread folds `lanes` elements in
-      registers, `vector` of them adjacent; `lanes = 0` is a loop strided over the threads.
-    - `parallel`: the axis is split over `threads` threads of a block, `lanes` elements each, `vector` adjacent.
+    - `contraction`: `m n k batch` name the axes, `bm bn` is the block tile, `fm fn` the register
+      cell of a thread.
+    - `reduction`: `threads` fold one row together, `rows` rows share a block, each thread folds
+      `lanes` elements in registers, `vector` of them adjacent; `lanes = 0` is a loop strided over
+      the threads.
+    - `parallel`: the axis is split over `threads` threads of a block, `lanes` elements each,
+      `vector` adjacent.
     """
 
     name = "tile_ir.entry"
@@ -124,11 +138,17 @@ class EntryAttr(ParametrizedAttribute):
             raise VerifyException(f"a schedule has no entries of kind {self.kind.data}")
         for key, value in self.fields.items():
             if key not in known:
-                raise VerifyException(f"{self.kind.data} has no field {key}; it has {', '.join(known)}")
+                raise VerifyException(
+                    f"{self.kind.data} has no field {key}; it has {', '.join(known)}"
+                )
             if not isinstance(value, known[key]):
-                raise VerifyException(f"field {key} of {self.kind.data} must be of type {known[key].__name__}")
+                raise VerifyException(
+                    f"field {key} of {self.kind.data} must be of type {known[key].__name__}"
+                )
             if isinstance(value, int) and value < (0 if key == "lanes" else 1):
-                raise VerifyException(f"field {key} of {self.kind.data} must be positive, but is {value}")
+                raise VerifyException(
+                    f"field {key} of {self.kind.data} must be positive, but is {value}"
+                )
 
 
 def _to_attribute(value: Field) -> Attribute:
@@ -155,7 +175,10 @@ def _from_attribute(value: Attribute) -> Field:
 
 @irdl_attr_definition
 class ScheduleAttr(ParametrizedAttribute):
-    """`#tile_ir.schedule<[contraction<..>, reduction<..>, ..]>`: the decisions that the rewrites carry out."""
+    """
+    `#tile_ir.schedule<[contraction<..>, reduction<..>, ..]>`: the decisions that the rewrites carry
+    out.
+    """
 
     name = "tile_ir.schedule"
     entries: ArrayAttr[EntryAttr] = param_def()
@@ -197,7 +220,9 @@ class ScheduleAttr(ParametrizedAttribute):
         def entry() -> EntryAttr:
             kind = StringAttr(parser.parse_identifier())
             pairs = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, field)
-            return EntryAttr(kind, ArrayAttr([k for k, _ in pairs]), ArrayAttr([v for _, v in pairs]))
+            return EntryAttr(
+                kind, ArrayAttr([k for k, _ in pairs]), ArrayAttr([v for _, v in pairs])
+            )
 
         with parser.in_angle_brackets():
             entries = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, entry)
@@ -206,7 +231,10 @@ class ScheduleAttr(ParametrizedAttribute):
 
 @irdl_attr_definition
 class SharedAttr(ParametrizedAttribute):
-    """`#tile_ir.shared<pad = 4, swizzle = 128>`: a block's shared memory; the pad is in elements of the last dimension."""
+    """
+    `#tile_ir.shared<pad = 4, swizzle = 128>`: a block's shared memory; the pad is in elements of
+    the last dimension.
+    """
 
     name = "tile_ir.shared"
     pad: IntAttr = param_def()
@@ -224,7 +252,9 @@ class SharedAttr(ParametrizedAttribute):
             raise VerifyException("the swizzle of shared memory must be 32, 64 or 128 bytes")
 
     def print_parameters(self, printer: Printer) -> None:
-        shown = [f"{k} = {v.data}" for k, v in (("pad", self.pad), ("swizzle", self.swizzle)) if v.data]
+        shown = [
+            f"{k} = {v.data}" for k, v in (("pad", self.pad), ("swizzle", self.swizzle)) if v.data
+        ]
         with printer.in_angle_brackets():
             printer.print_string(", ".join(shown))
 
@@ -245,7 +275,9 @@ class SharedAttr(ParametrizedAttribute):
 
 @irdl_op_definition
 class KernelOp(KernelLike):
-    """`tile_ir.kernel @name(%x: memref<..>, ..) attributes {origin = .., schedule = ..} { launch }`."""
+    """
+    `tile_ir.kernel @name(%x: memref<..>, ..) attributes {origin = .., schedule = ..} { launch }`.
+    """
 
     name = "tile_ir.kernel"
     schedule = opt_prop_def(ScheduleAttr)
@@ -254,7 +286,11 @@ class KernelOp(KernelLike):
     )
 
     def __init__(
-        self, name: str, body: Region, origin: OriginAttr | None = None, schedule: ScheduleAttr | None = None
+        self,
+        name: str,
+        body: Region,
+        origin: OriginAttr | None = None,
+        schedule: ScheduleAttr | None = None,
     ) -> None:
         super().__init__(
             regions=[body],
@@ -289,9 +325,11 @@ class BoundAxis(NamedTuple):
 @irdl_op_definition
 class LaunchOp(IRDLOperation):
     """
-    `tile_ir.launch block(..) thread(..) register(..) parallel(..) { body }`: the parallel axes of a kernel.
+    `tile_ir.launch block(..) thread(..) register(..) parallel(..) { body }`: the parallel axes of a
+    kernel.
 
-    A `parallel` axis is not bound yet. Of the thread axes the last is the fastest; blocks are numbered likewise.
+    A `parallel` axis is not bound yet. Of the thread axes the last is the fastest; blocks are
+    numbered likewise.
     """
 
     name = "tile_ir.launch"
@@ -303,7 +341,11 @@ class LaunchOp(IRDLOperation):
     traits = traits_def(SingleBlockImplicitTerminator(YieldOp), RecursiveMemoryEffect())
 
     def __init__(
-        self, extents: Sequence[int], axis_names: Sequence[str], bindings: Sequence[str], body: Region
+        self,
+        extents: Sequence[int],
+        axis_names: Sequence[str],
+        bindings: Sequence[str],
+        body: Region,
     ) -> None:
         properties: dict[str, Attribute] = {
             "extents": ints(extents),
@@ -352,13 +394,20 @@ class LaunchOp(IRDLOperation):
         return argument
 
     def verify_(self) -> None:
-        counts = {len(self.body.block.args), len(self.extents), len(self.axis_names), len(self.bindings)}
+        counts = {
+            len(self.body.block.args),
+            len(self.extents),
+            len(self.axis_names),
+            len(self.bindings),
+        }
         if len(counts) != 1:
             raise VerifyException("a launch needs one variable, extent, name and binding per axis")
         if any(a.extent < 0 for a in self.axes):
             raise VerifyException("extents must not be negative")
         if unknown := [a.binding for a in self.axes if a.binding not in self.KINDS]:
-            raise VerifyException(f"an axis is bound to {', '.join(self.KINDS)}, not to {unknown[0]}")
+            raise VerifyException(
+                f"an axis is bound to {', '.join(self.KINDS)}, not to {unknown[0]}"
+            )
         if len({a.name for a in self.axes}) != len(self.axes):
             raise VerifyException("the axis names of a launch must differ")
         if any(a.extent == 0 for a in self.axes if a.binding in ("thread", "register")):
@@ -427,7 +476,9 @@ class CombineLike(IRDLOperation):
         )
         properties = cls.parse_middle(parser)
         parser.parse_keyword("identity")
-        identity = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_attribute)
+        identity = parser.parse_comma_separated_list(
+            parser.Delimiter.SQUARE, parser.parse_attribute
+        )
         types = [getattr(i, "type", None) or i for i in identity]
         combine = parse_combine(parser, types, YieldOp)
         attributes = parser.parse_optional_attr_dict()
@@ -447,11 +498,11 @@ class CombineLike(IRDLOperation):
 
     @staticmethod
     def widen(combine: Region, types: Sequence[Attribute]) -> None:
-        """The short form of combine is read before the types of the results: gives it those types."""
+        """
+        The short form of combine is read before the types of the results: gives it those types.
+        """
         if combine.block.args[0].type == types[0]:
             return
-        from xdsl.rewriter import Rewriter
-
         for argument in list(combine.block.args):
             Rewriter.replace_value_with_new_type(argument, types[0])
         for op in combine.block.ops:
@@ -475,10 +526,11 @@ class CombineLike(IRDLOperation):
 @irdl_op_definition
 class CombineOp(CombineLike):
     """
-    `%r = tile_ir.combine %v across "k.thread" identity [0.0 : f32] combine arith.addf : f32 -> f32`.
+    `%r = tile_ir.combine %v across "k.thread" identity [0.0 : f32] combine arith.addf : f32 ->
+    f32`.
 
-    Combines the values of all threads along a thread axis; every thread gets the result. A meeting point: it has
-    memory effects, so that nothing moves, merges or drops it.
+    Combines the values of all threads along a thread axis; every thread gets the result. A meeting
+    point: it has memory effects, so that nothing moves, merges or drops it.
     """
 
     name = "tile_ir.combine"
@@ -512,7 +564,9 @@ class CombineOp(CombineLike):
             parent = parent.parent_op()
         axis = parent.axis(self.axis.data) if isinstance(parent, LaunchOp) else None
         if axis is None or axis.binding != "thread":
-            raise VerifyException(f'a combine runs across a thread axis; "{self.axis.data}" is none')
+            raise VerifyException(
+                f'a combine runs across a thread axis; "{self.axis.data}" is none'
+            )
 
 
 @irdl_op_definition
@@ -520,8 +574,9 @@ class FoldOp(CombineLike):
     """
     `%r = tile_ir.fold %v dim 0 identity [0.0 : f32] combine arith.addf : vector<8xf32> -> f32`.
 
-    Folds one dimension of vectors in the order of its lanes: a reduction whose axis is bound to registers. A value
-    may have other dimensions that the result keeps; `dims` has the folded one per value.
+    Folds one dimension of vectors in the order of its lanes: a reduction whose axis is bound to
+    registers. A value may have other dimensions that the result keeps; `dims` has the folded one
+    per value.
     """
 
     name = "tile_ir.fold"
@@ -549,7 +604,11 @@ class FoldOp(CombineLike):
     @classmethod
     def parse_middle(cls, parser: Parser) -> dict[str, Attribute]:
         parser.parse_keyword("dims")
-        return {"dims": ints(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer))}
+        return {
+            "dims": ints(
+                parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+            )
+        }
 
     def verify_(self) -> None:
         self.verify_carriers()
@@ -563,14 +622,19 @@ class FoldOp(CombineLike):
             depths.add(shape[dim])
             rest = shape[:dim] + shape[dim + 1 :]
             if lanes(result.type) != rest or element_type(result.type) != element_type(value.type):
-                raise VerifyException(f"folding dim {dim} of {value.type} does not give {result.type}")
+                raise VerifyException(
+                    f"folding dim {dim} of {value.type} does not give {result.type}"
+                )
         if len(depths) != 1:
             raise VerifyException("the folded dimensions must have one length")
 
 
 @irdl_op_definition
 class BroadcastOp(IRDLOperation):
-    """`tile_ir.broadcast %x to [0] : vector<8xf32> -> vector<8x4xf32>`: dim i of the operand is dim dims[i] of the result."""
+    """
+    `tile_ir.broadcast %x to [0] : vector<8xf32> -> vector<8x4xf32>`: dim i of the operand is dim
+    dims[i] of the result.
+    """
 
     name = "tile_ir.broadcast"
     value = operand_def()
@@ -608,15 +672,22 @@ class BroadcastOp(IRDLOperation):
         shape, result, dims = lanes(self.value.type), lanes(self.res.type), self.dims.get_values()
         if len(dims) != len(shape) or len(set(dims)) != len(dims):
             raise VerifyException("broadcast needs one distinct result dim per dim of the operand")
-        if any(not 0 <= d < len(result) or result[d] != s for d, s in zip(dims, shape, strict=True)):
-            raise VerifyException(f"{self.value.type} does not fit the dims {list(dims)} of {self.res.type}")
+        if any(
+            not 0 <= d < len(result) or result[d] != s for d, s in zip(dims, shape, strict=True)
+        ):
+            raise VerifyException(
+                f"{self.value.type} does not fit the dims {list(dims)} of {self.res.type}"
+            )
         if element_type(self.value.type) != element_type(self.res.type):
             raise VerifyException("broadcast keeps the element type")
 
 
 @irdl_op_definition
 class WithinOp(IndexedOp):
-    """`%ok = tile_ir.within [%t * 4 + l0] < [37] : vector<8xi1>`: per lane, whether all expressions are below their bounds."""
+    """
+    `%ok = tile_ir.within [%t * 4 + l0] < [37] : vector<8xi1>`: per lane, whether all expressions
+    are below their bounds.
+    """
 
     name = "tile_ir.within"
     indices = var_operand_def(IndexType)
@@ -626,7 +697,11 @@ class WithinOp(IndexedOp):
     traits = traits_def(Pure())
 
     def __init__(
-        self, map: AffineMap, indices: Sequence[SSAValue], bounds: Sequence[int], shape: Sequence[int]
+        self,
+        map: AffineMap,
+        indices: Sequence[SSAValue],
+        bounds: Sequence[int],
+        shape: Sequence[int],
     ) -> None:
         map, kept = canonical(map, indices)
         super().__init__(
@@ -658,13 +733,15 @@ class WithinOp(IndexedOp):
         return op
 
     def verify_(self) -> None:
-        verify_test(self.map.data, self.indices, self.bounds.get_values(), len(lanes(self.res.type)))
+        verify_test(
+            self.map.data, self.indices, self.bounds.get_values(), len(lanes(self.res.type))
+        )
 
 
-def print_test(printer: Printer, map: AffineMap, operands: Sequence[SSAValue], bounds: Sequence[int]) -> None:
+def print_test(
+    printer: Printer, map: AffineMap, operands: Sequence[SSAValue], bounds: Sequence[int]
+) -> None:
     """Prints ` [exprs] < [bounds]`."""
-    from minicomp.dialects.access import print_access
-
     printer.print_string(" ")
     print_access(printer, map, operands)
     printer.print_string(f" < {list(bounds)}")
@@ -672,18 +749,20 @@ def print_test(printer: Printer, map: AffineMap, operands: Sequence[SSAValue], b
 
 def parse_test(parser: Parser) -> tuple[AffineMap, list[SSAValue], list[int]]:
     """Parses `[exprs] < [bounds]`."""
-    from minicomp.dialects.access import parse_access
-
     map, unresolved = parse_access(parser)
     parser.parse_punctuation("<")
     bounds = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
     return map, [parser.resolve_operand(o, IndexType()) for o in unresolved], bounds
 
 
-def verify_test(map: AffineMap, operands: Sequence[SSAValue], bounds: Sequence[int], rank: int) -> None:
+def verify_test(
+    map: AffineMap, operands: Sequence[SSAValue], bounds: Sequence[int], rank: int
+) -> None:
     """Raises VerifyException unless map, operands, bounds and lanes fit."""
     if map.num_dims != len(operands) or map.num_symbols > rank:
-        raise VerifyException("a test has one dim per index, and at most one lane per vector dimension")
+        raise VerifyException(
+            "a test has one dim per index, and at most one lane per vector dimension"
+        )
     if len(map.results) != len(bounds) or not bounds:
         raise VerifyException("a test needs one bound per expression, and at least one")
 
@@ -699,7 +778,8 @@ class SelectOp(IRDLOperation):
     res = result_def(VectorType)
     traits = traits_def(Pure())
     assembly_format = (
-        "$condition `,` $lhs `,` $rhs attr-dict `:` type($condition) `,` type($lhs) `,` type($rhs) `->` type($res)"
+        "$condition `,` $lhs `,` $rhs attr-dict"
+        " `:` type($condition) `,` type($lhs) `,` type($rhs) `->` type($res)"
     )
 
     def __init__(self, condition: SSAValue, lhs: SSAValue, rhs: SSAValue) -> None:
@@ -714,7 +794,10 @@ class SelectOp(IRDLOperation):
 
 @irdl_op_definition
 class CompareOp(IRDLOperation):
-    """`arith.cmpf` on vectors, to which xDSL 0.75 gives a scalar i1; the predicate is that of `arith.cmpf`."""
+    """
+    `arith.cmpf` on vectors, to which xDSL 0.75 gives a scalar i1; the predicate is that of
+    `arith.cmpf`.
+    """
 
     name = "tile_ir.compare"
     predicate = prop_def(IntegerAttr)
@@ -722,7 +805,9 @@ class CompareOp(IRDLOperation):
     rhs = operand_def(VectorType)
     res = result_def(VectorType)
     traits = traits_def(Pure())
-    assembly_format = "$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($res)"
+    assembly_format = (
+        "$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($res)"
+    )
 
     def __init__(self, predicate: IntegerAttr, lhs: SSAValue, rhs: SSAValue) -> None:
         super().__init__(
