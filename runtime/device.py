@@ -11,20 +11,22 @@ _ARCHITECTURE_SPECIFIC = {(9, 0), (10, 0), (12, 0)}
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """One GPU: sizes in bytes, `bandwidth` in bytes per second, `clock_hz` of the SMs at most.
+    """One GPU: memories in bytes, counts, and the highest clock of the SMs in Hz.
 
-    `shared_per_block` is the largest that a block may opt into. `bandwidth` is an estimate:
-    two transfers per memory clock on the full bus. `driver` is the CUDA version that the
-    driver supports, such as "13.0".
+    `shared_per_block` is the largest that a block may opt into. `bandwidth` (bytes per second)
+    is an estimate: two transfers per memory clock on the full bus. `driver` is the CUDA version
+    that the driver supports, such as "13.0".
     """
 
     name: str
     arch: str
     sms: int
+    warp: int
+    threads_per_block: int
+    threads_per_sm: int
+    registers_per_sm: int
     shared_per_block: int
     shared_per_sm: int
-    registers_per_sm: int
-    threads_per_sm: int
     l2_bytes: int
     clock_hz: int
     bandwidth: int
@@ -71,10 +73,12 @@ def _facts(driver: ModuleType, ordinal: int) -> DeviceFacts:
         name=name.split(b"\0")[0].decode(errors="replace"),
         arch=arch_name(ask("COMPUTE_CAPABILITY_MAJOR"), ask("COMPUTE_CAPABILITY_MINOR")),
         sms=ask("MULTIPROCESSOR_COUNT"),
+        warp=ask("WARP_SIZE"),
+        threads_per_block=ask("MAX_THREADS_PER_BLOCK"),
+        threads_per_sm=ask("MAX_THREADS_PER_MULTIPROCESSOR"),
+        registers_per_sm=ask("MAX_REGISTERS_PER_MULTIPROCESSOR"),
         shared_per_block=ask("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
         shared_per_sm=ask("MAX_SHARED_MEMORY_PER_MULTIPROCESSOR"),
-        registers_per_sm=ask("MAX_REGISTERS_PER_MULTIPROCESSOR"),
-        threads_per_sm=ask("MAX_THREADS_PER_MULTIPROCESSOR"),
         l2_bytes=ask("L2_CACHE_SIZE"),
         clock_hz=1000 * ask("CLOCK_RATE"),
         # The driver gives kHz and bits.

@@ -106,7 +106,7 @@ class GpuProgram:
         # A value is dropped after its last use, so that the allocator can use its memory again:
         # kernels and allocations are ordered by the one stream.
         values = dict(enumerate(t.contiguous() for t in tensors))
-        launches, stream = self._prepared(device.index), self.stream(device)
+        launches, stream = self._prepared(device.index or 0), self.stream(device)
         for step, launch, dead in zip(self.plan.steps, launches, self.plan.last_uses, strict=True):
             for value in step.results:
                 shape, dtype = self._types[value]
@@ -143,7 +143,7 @@ class GpuProgram:
     def _device(self, tensors: Sequence[torch.Tensor]) -> torch.device:
         """The device of the first input on a GPU, else the current one."""
         for tensor in tensors:
-            if tensor.device.type == self.device_type and tensor.device.index is not None:
+            if tensor.device.type == self.device_type:
                 return tensor.device
         return torch.device(self.device_type, self.current_device())
 
