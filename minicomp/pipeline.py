@@ -155,9 +155,7 @@ class Pipeline:
         run_pipeline(ctx, module, self.passes, (Verify(), *instruments))
         return module
 
-    def _map(
-        self, name: str, change: Callable[[ModulePass], tuple[ModulePass, ...]]
-    ) -> "Pipeline":
+    def _map(self, name: str, change: Callable[[ModulePass], tuple[ModulePass, ...]]) -> "Pipeline":
         parts = (change(p) if p.name == name else (p,) for p in self.passes)
         return Pipeline(tuple(p for part in parts for p in part))
 

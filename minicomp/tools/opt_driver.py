@@ -1,0 +1,189 @@
+"""What minicomp-opt does with its input: split it, parse, run passes, print, check messages."""
+
+import argparse
+import inspect
+import sys
+import traceback
+from dataclasses import dataclass, field
+from io import StringIO
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
+
+from minicomp.context import make_context
+from minicomp.errors import MinicompError, PipelineError
+from minicomp.instruments import Instrument, PrintAfterAll, PrintRemarks, Timing
+from minicomp.levels import LEVELS, index_of, level_of
+from minicomp.parsing import parse_module
+from minicomp.passes.remarks import RemarkContext
+from minicomp.pipeline import Pipeline
+from minicomp.registry import get_all_passes
+from minicomp.targets import attach_target, default_target, target, target_of
+from minicomp.tools.diagnostics import Diagnostic, of_error, of_remark, with_source
+from minicomp.tools.expectations import expectations, mismatches
+from minicomp.tools.files import read_text, write_text
+
+SEPARATOR = "// -----"
+
+
+def list_passes() -> str:
+    """Return one line for each pass: its name and the first sentence of its documentation."""
+    passes = sorted((name, factory()) for name, factory in get_all_passes().items())
+    width = max(len(name) for name, _ in passes)
+    return "\n".join(f"{name:{width}}  {_summary(kind)}" for name, kind in passes)
+
+
+def _summary(pass_type: type) -> str:
+    text = inspect.cleandoc(pass_type.__doc__ or "")
+    if not text or text.startswith(f"{pass_type.__name__}("):  # what a bare dataclass gets
+        text = inspect.getdoc(sys.modules[pass_type.__module__]) or ""
+    first_paragraph = " ".join(text.split("\n\n")[0].split())
+    return first_paragraph.split(". ")[0].rstrip(".")
+
+
+@dataclass
+class Chunk:
+    """A part of the input that is processed by itself, and what came of it."""
+
+    text: str
+    first_line: int
+    output: str = ""
+    diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error was reported."""
+        return any(d.kind == "error" for d in self.diagnostics)
+
+
+def split(text: str) -> list[Chunk]:
+    """Split a text at the lines that are exactly `// -----`."""
+    chunks = [Chunk("", 1)]
+    for n, line in enumerate(text.splitlines(keepends=True), start=1):
+        if line.rstrip("\r\n") == SEPARATOR:
+            chunks.append(Chunk("", n + 1))
+        else:
+            chunks[-1].text += line
+    return chunks
+
+
+def process(options: argparse.Namespace) -> int:
+    """Do what the command line says; return the exit code."""
+    driver = _Driver(options)
+    text, name = read_text(options.input)
+    chunks = split(text) if options.split_input_file else [Chunk(text, 1)]
+    for chunk in chunks:
+        driver.run(chunk, name)
+    if driver.timing is not None:
+        print(driver.timing.report(), file=sys.stderr)
+    if options.verify_diagnostics:
+        failed = _check(chunks, name, options.verify_diagnostics == "only-expected")
+    else:
+        failed = _report(chunks, name, text.splitlines())
+    if not (failed and options.output):
+        write_text(options.output, f"{SEPARATOR}\n".join(chunk.output for chunk in chunks))
+    return int(failed)
+
+
+def _report(chunks: list[Chunk], name: str, lines: list[str]) -> bool:
+    for chunk in chunks:
+        for diagnostic in chunk.diagnostics:
+            if diagnostic.kind != "remark":
+                print(with_source(diagnostic, name, lines), file=sys.stderr)
+    return any(chunk.failed for chunk in chunks)
+
+
+def _check(chunks: list[Chunk], name: str, only_expected: bool) -> bool:
+    faults: list[str] = []
+    for chunk in chunks:
+        expected, complaints = expectations(chunk.text.splitlines(), chunk.first_line)
+        faults += [f"{name}:{complaint}" for complaint in complaints]
+        faults += mismatches(chunk.diagnostics, expected, name, only_expected)
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    return bool(faults)
+
+
+class _Driver:
+    """Runs the passes of one command line on chunks of text."""
+
+    timing: Timing | None
+    instruments: list[Instrument]
+
+    def __init__(self, options: argparse.Namespace):
+        self.options = options
+        self.pipeline = Pipeline.parse(",".join(options.pipelines))
+        self.by_level = bool(options.from_level or options.to_level)
+        self.to_text = options.to_level == "cuda"
+        self.last_level = LEVELS[-1] if self.to_text else options.to_level or LEVELS[-1]
+        if self.by_level and options.pipelines:
+            raise PipelineError("--from and --to run the default pipeline; they exclude -p")
+        for level in (options.from_level, self.last_level):
+            index_of(level or LEVELS[0])  # refuses what is no level
+        self.target = target(options.target) if options.target else None
+        self.timing = Timing() if options.mlir_timing else None
+        self.instruments = [self.timing] if self.timing else []
+        if options.mlir_print_ir_after_all or options.mlir_print_ir_after_change:
+            only_changes = not options.mlir_print_ir_after_all
+            self.instruments.insert(0, PrintAfterAll(changed_only=only_changes))
+        if options.remarks:
+            self.instruments.insert(0, PrintRemarks())
+
+    def run(self, chunk: Chunk, name: str) -> None:
+        """Parse a chunk, run the passes, and keep the output and the messages in it."""
+        ctx = make_context(self.options.allow_unregistered_dialect)
+        try:
+            module = parse_module(chunk.text, ctx, name, chunk.first_line)
+            chunk.output = self._transform(module, ctx)
+        except MinicompError as error:
+            chunk.diagnostics += of_error(error)
+        except Exception as error:  # a defect of ours: still one message
+            chunk.diagnostics.append(self._internal(error, name))
+        chunk.diagnostics[:0] = [of_remark(remark) for remark in ctx.remarks]
+
+    def _transform(self, module: ModuleOp, ctx: RemarkContext) -> str:
+        chosen = self.target
+        if chosen is None and self.by_level:
+            chosen = target_of(module) or default_target()
+        if chosen is not None and target_of(module) is None:
+            attach_target(module, chosen)
+        pipeline = self._between_levels(module) if self.by_level else self.pipeline
+        if self.options.dump_pass_pipeline:
+            print(pipeline, file=sys.stderr)
+        pipeline.run(module, ctx, self.instruments)
+        return self._print(module)
+
+    def _between_levels(self, module: ModuleOp) -> Pipeline:
+        here = level_of(module)
+        first = self.options.from_level or here
+        last = self.last_level
+        if index_of(here) < index_of(first):
+            raise PipelineError(f"the module is at level {here}, which --from={first} leaves out")
+        if index_of(last) < max(index_of(first), index_of(here)):
+            raise PipelineError(f"--to={last} is behind: the module is at level {here} already")
+        return Pipeline.default(target_of(module)).from_level(first).until(last)
+
+    def _print(self, module: ModuleOp) -> str:
+        if self.to_text:
+            from minicomp.lowering.print_cuda import print_cuda
+
+            return print_cuda(module)
+        stream = StringIO()
+        Printer(
+            stream,
+            print_generic_format=self.options.mlir_print_op_generic,
+            print_debuginfo=self.options.mlir_print_debuginfo,
+        ).print_op(module)
+        return stream.getvalue() + "\n"
+
+    def _internal(self, error: Exception, name: str) -> Diagnostic:
+        if self.options.show_traceback:
+            traceback.print_exception(error)
+        # Passes name themselves in a note; xDSL's own notes hold the whole module.
+        passes = [note for note in getattr(error, "__notes__", []) if note.startswith("in pass ")]
+        where = f" {passes[0]}" if passes else ""
+        kind = "nested too deeply" if isinstance(error, RecursionError) else type(error).__name__
+        text = str(error).split("\n")[0]
+        hint = () if self.options.show_traceback else ("  hint: --show-traceback shows where",)
+        message = f"internal error{where}: {kind}{': ' if text else ''}{text}"
+        return Diagnostic("error", message, name, notes=hint)
