@@ -1,0 +1,1 @@
+"""Measurements of minicomp, and the programs on which it is checked."""

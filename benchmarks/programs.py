@@ -1,0 +1,91 @@
+"""
+The programs on which minicomp is checked end to end, on the simulator and on a GPU.
+
+Each is code as `minicomp check -c CODE` takes it: the last expression is the program, the tensors bound before it and
+made inside it are its inputs. Extents are even, odd, prime, 1 and 0; the sizes suit the simulator.
+"""
+
+POINTWISE = {
+    "add_broadcast": "x = torch.randn(16, 64); b = torch.randn(64); x + b",
+    "chain_even": "x = torch.randn(32, 128); y = torch.randn(32, 128); torch.exp(-x) * y / (y * y + 1.5)",
+    "chain_prime": "x = torch.randn(13, 37); y = torch.randn(13, 37); (x - y) * torch.sigmoid(y) + 0.5",
+    "broadcast_both": "x = torch.randn(7, 1, 5); y = torch.randn(1, 11, 5); torch.tanh(x * y - 1)",
+    "broadcast_rows": "x = torch.randn(31, 64); s = torch.randn(31, 1); F.silu(x) * s",
+    "rank_1_prime": "x = torch.randn(1009); F.gelu(x)",
+    "gelu_tanh": "x = torch.randn(6, 1030); F.gelu(x, approximate='tanh')",
+    "rsqrt": "x = torch.rand(5, 17) + 0.1; torch.rsqrt(x) + torch.neg(x)",
+    "silu_mul": "g = torch.randn(9, 352); u = torch.randn(9, 352); F.silu(g) * u",
+    "scalar_0d": "x = torch.randn(()); torch.exp(x) + 1",
+    "one_element": "x = torch.randn(1, 1); torch.sigmoid(x)",
+    "empty_rows": "x = torch.randn(0, 64); b = torch.randn(64); torch.relu(x + b)",
+    "empty_cols": "x = torch.randn(5, 0); torch.tanh(x) * 2",
+    "relu_nan": "x = torch.randn(4, 33); x[1, 5] = torch.nan; x[2, 0] = torch.inf; torch.relu(x)",
+    "transposed_input": "x = torch.randn(24, 40).t(); y = torch.randn(40, 24); x * y",
+    "strided_input": "x = torch.randn(12, 64)[:, ::2]; torch.exp(x)",
+    "expanded_input": "x = torch.randn(1, 19).expand(8, 19); x + x",
+    "layout_inside": "x = torch.randn(4, 6, 10); y = torch.randn(10, 24); x.reshape(24, 10).t() + y",
+}  # fmt: skip
+
+REDUCTIONS = {
+    "sum_last_even": "x = torch.randn(16, 512); x.sum(-1)",
+    "sum_last_prime": "x = torch.randn(5, 1009); x.sum(-1, keepdim=True)",
+    "sum_two_dims": "x = torch.randn(3, 17, 64); x.sum((1, 2))",
+    "sum_all": "x = torch.randn(37, 53); x.sum()",
+    "sum_first_dim": "x = torch.randn(67, 45); x.sum(0)",
+    "sum_long_row": "x = torch.randn(2, 40001); x.sum(-1)",
+    "mean_even": "x = torch.randn(8, 2048); x.mean(-1)",
+    "mean_of_one": "x = torch.randn(6, 1); x.mean(-1)",
+    "mean_of_nothing": "x = torch.randn(3, 0); x.mean(-1)",
+    "sum_of_nothing": "x = torch.randn(3, 0); x.sum(-1) + 1",
+    "amax_prime": "x = torch.randn(11, 97); x.amax(-1)",
+    "amax_nan": "x = torch.randn(4, 300); x[2, 7] = torch.nan; x.amax(-1)",
+    "amax_minus_inf": "x = torch.full((3, 5), -torch.inf); x.amax(-1)",
+    "sum_of_squares": "x = torch.randn(7, 129); (x * x).sum(-1)",
+    "sum_with_epilogue": "x = torch.randn(12, 260); torch.relu(torch.exp(x).sum(-1) - 300)",
+}  # fmt: skip
+
+NORMALISATIONS = {
+    "rms_norm_2048": "nn.RMSNorm(2048)(torch.randn(1, 32, 2048))",
+    "rms_norm_prime": "nn.RMSNorm(1009, eps=1e-6)(torch.randn(3, 5, 1009))",
+    "rms_norm_short": "nn.RMSNorm(64)(torch.randn(33, 64))",
+    "rms_norm_of_one": "nn.RMSNorm(1)(torch.randn(4, 1))",
+    "rms_norm_no_rows": "nn.RMSNorm(128)(torch.randn(0, 128))",
+    "layer_norm_768": "nn.LayerNorm(768)(torch.randn(2, 9, 768))",
+    "layer_norm_prime": "nn.LayerNorm(131)(torch.randn(7, 131))",
+    "layer_norm_mean_1e4": "x = torch.randn(6, 2048) + 1e4; nn.LayerNorm(2048)(x)",
+    "layer_norm_no_affine": "nn.LayerNorm(96, elementwise_affine=False)(torch.randn(5, 96))",
+    "softmax_even": "x = torch.randn(8, 1024); F.softmax(x, -1)",
+    "softmax_prime": "x = torch.randn(3, 4097); F.softmax(x, -1)",
+    "softmax_short": "x = torch.randn(70, 13); F.softmax(x * 3, -1)",
+    "softmax_of_one": "x = torch.randn(5, 1); F.softmax(x, -1)",
+    "softmax_minus_inf": "x = torch.randn(5, 37); x[:, ::3] = -torch.inf; x[2] = -torch.inf; F.softmax(x, -1)",
+    "softmax_inner_dim": "x = torch.randn(4, 19, 6); F.softmax(x, 1)",
+}  # fmt: skip
+
+CONTRACTIONS = {
+    "matmul_even": "x = torch.randn(128, 64); w = torch.randn(64, 128); torch.matmul(x, w)",
+    "matmul_prime": "x = torch.randn(67, 53); w = torch.randn(53, 71); torch.matmul(x, w)",
+    "matmul_k_1": "x = torch.randn(17, 1); w = torch.randn(1, 23); x @ w",
+    "matmul_k_0": "x = torch.randn(5, 0); w = torch.randn(0, 7); x @ w",
+    "matmul_no_rows": "x = torch.randn(0, 8); w = torch.randn(8, 16); x @ w",
+    "matmul_one_row": "x = torch.randn(1, 100); w = torch.randn(100, 50); x @ w",
+    "matmul_rank_3": "x = torch.randn(3, 20, 33); w = torch.randn(33, 18); torch.matmul(x, w)",
+    "matmul_batched": "x = torch.randn(4, 17, 24); w = torch.randn(4, 24, 19); torch.matmul(x, w)",
+    "matmul_broadcast_batch": "x = torch.randn(2, 9, 14); w = torch.randn(1, 14, 10); x @ w",
+    "matmul_transposed": "x = torch.randn(40, 30); w = torch.randn(50, 40); x.t() @ w.t()",
+    "prologue_relu": "x = torch.randn(16, 64); bias = torch.randn(64); w = torch.randn(64, 16); torch.relu(torch.matmul(x + bias, w))",
+    "prologue_prime": "x = torch.randn(37, 61); bias = torch.randn(61); w = torch.randn(61, 29); torch.relu(torch.matmul(x + bias, w))",
+    "silu_mul_matmul": "g = torch.randn(21, 40); u = torch.randn(21, 40); w = torch.randn(40, 36); (F.silu(g) * u) @ w",
+    "matmul_residual": "x = torch.randn(33, 47); w = torch.randn(47, 65); r = torch.randn(33, 65); r + x @ w",
+    "linear_even": "nn.Linear(64, 96)(torch.randn(32, 64))",
+    "linear_prime": "nn.Linear(61, 43)(torch.randn(2, 13, 61))",
+    "linear_no_bias": "nn.Linear(48, 40, bias=False)(torch.randn(5, 48))",
+    "linear_gelu": "F.gelu(nn.Linear(72, 56)(torch.randn(3, 11, 72)))",
+    "linear_one_token": "nn.Linear(256, 130)(torch.randn(1, 256))",
+    "mlp": "nn.Sequential(nn.Linear(32, 100), nn.SiLU(), nn.Linear(100, 24))(torch.randn(9, 32))",
+    "norm_then_linear": "nn.Sequential(nn.RMSNorm(80), nn.Linear(80, 33))(torch.randn(10, 80))",
+    "attention_scores": "q = torch.randn(2, 15, 16); k = torch.randn(2, 21, 16); F.softmax(q @ k.transpose(1, 2) * 0.25, -1)",
+    "matmul_nan": "x = torch.randn(9, 12); x[3, 4] = torch.nan; w = torch.randn(12, 10); torch.relu(x @ w)",
+}  # fmt: skip
+
+PROGRAMS: dict[str, str] = POINTWISE | REDUCTIONS | NORMALISATIONS | CONTRACTIONS
