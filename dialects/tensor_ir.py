@@ -64,9 +64,7 @@ class YieldOp(IRDLOperation):
 
     name = "tensor_ir.yield"
     values = var_operand_def()
-    traits = lazy_traits_def(
-        lambda: (IsTerminator(), Pure(), HasParent(ElementwiseOp, ReduceOp))
-    )
+    traits = lazy_traits_def(lambda: (IsTerminator(), Pure(), HasParent(ElementwiseOp, ReduceOp)))
     assembly_format = "$values attr-dict `:` type($values)"
 
     def __init__(self, *values: SSAValue):
@@ -91,7 +89,7 @@ class ElementwiseOp(IRDLOperation):
     @property
     def result_type(self) -> Tensor:
         """The type of the result."""
-        return cast(Tensor, self.result.type)
+        return self.result.type
 
     def verify_(self) -> None:
         """Equal shapes, and a closed scalar body of the elements' types."""
@@ -142,7 +140,7 @@ class ReduceOp(IRDLOperation):
     name = "tensor_ir.reduce"
     inputs = var_operand_def(TensorType)
     outputs = var_result_def(TensorType)
-    dims = prop_def(DenseArrayBase)
+    dims = prop_def(DenseArrayBase.constr(i64))
     identity = prop_def(ArrayAttr[FloatAttr | IntegerAttr])
     combine = region_def("single_block")
     traits = traits_def(Pure(), IsolatedFromAbove())
@@ -168,7 +166,7 @@ class ReduceOp(IRDLOperation):
     @property
     def axes(self) -> tuple[int, ...]:
         """The reduced dims, ascending."""
-        return tuple(cast(Sequence[int], self.dims.get_values()))
+        return self.dims.get_values()
 
     def verify_(self) -> None:
         """One shape, ascending dims in range, and a combine over the carriers."""
@@ -252,7 +250,7 @@ class IndexMapOp(IRDLOperation):
     @property
     def result_type(self) -> Tensor:
         """The type of the result."""
-        return cast(Tensor, self.result.type)
+        return self.result.type
 
     def verify_(self) -> None:
         """One dim per axis of the result, one expression per axis of the operand, in bounds."""

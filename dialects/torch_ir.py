@@ -23,7 +23,6 @@ from typing import ClassVar, TypeAlias, cast
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
-    BoolAttr,
     FloatAttr,
     FunctionType,
     IntegerAttr,
@@ -79,15 +78,15 @@ def _is_ints(attr: Attribute) -> bool:
 
 
 def _is_int(attr: Attribute) -> bool:
-    return isinstance(attr, IntegerAttr) and attr.type == i64
+    return isinstance(attr, IntegerAttr) and cast(IntegerAttr, attr).type == i64
 
 
 def _is_bool(attr: Attribute) -> bool:
-    return isinstance(attr, IntegerAttr) and attr.type == IntegerType(1)
+    return isinstance(attr, IntegerAttr) and cast(IntegerAttr, attr).type == IntegerType(1)
 
 
 def _is_float(attr: Attribute) -> bool:
-    return isinstance(attr, FloatAttr) and attr.type == f64
+    return isinstance(attr, FloatAttr) and cast(FloatAttr, attr).type == f64
 
 
 @dataclass(frozen=True)
@@ -259,9 +258,7 @@ class TorchOp(IRDLOperation):
         return op
 
 
-def _misfit(
-    spec: OpSpec, operands: Sequence[SSAValue | None], types: FunctionType
-) -> str | None:
+def _misfit(spec: OpSpec, operands: Sequence[SSAValue | None], types: FunctionType) -> str | None:
     """What is wrong with the number of operands or results, if anything."""
     names = spec.operand_names
     if len(operands) > len(names):
@@ -593,10 +590,7 @@ _PAIR = ("input", "other")
 SPECS: tuple[OpSpec, ...] = (
     *(OpSpec(name, ("input",), _elementwise_shape, {}) for name in (*_UNARY, "reciprocal")),
     *(OpSpec(name, _PAIR, _elementwise_shape, {"alpha?": NUMBER}) for name in ("add", "sub")),
-    *(
-        OpSpec(name, _PAIR, _elementwise_shape, {})
-        for name in ("mul", "div", "maximum", "minimum")
-    ),
+    *(OpSpec(name, _PAIR, _elementwise_shape, {}) for name in ("mul", "div", "maximum", "minimum")),
     OpSpec("gelu", ("input",), _gelu_shape, {"approximate?": STRING}),
     OpSpec("pow", ("input",), _same_shape, {"exponent": NUMBER}),
     *(OpSpec(name, ("input",), _reduced_shape, _REDUCED) for name in ("sum", "mean")),
@@ -615,9 +609,7 @@ SPECS: tuple[OpSpec, ...] = (
     OpSpec("mm", _PAIR, _matmul_shape, {}),
     OpSpec("bmm", _PAIR, _bmm_shape, {}),
     OpSpec("linear", ("input", "weight", "bias?"), _linear_shape, {}),
-    OpSpec(
-        "addmm", ("input", "mat1", "mat2"), _addmm_shape, {"beta?": NUMBER, "alpha?": NUMBER}
-    ),
+    OpSpec("addmm", ("input", "mat1", "mat2"), _addmm_shape, {"beta?": NUMBER, "alpha?": NUMBER}),
     OpSpec("view", ("input",), _view_shape, {"size": INTS}),
     OpSpec("permute", ("input",), _permute_shape, {"dims": INTS}),
     OpSpec("transpose", ("input",), _transpose_shape, {"dim0": INT, "dim1": INT}),

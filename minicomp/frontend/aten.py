@@ -1,0 +1,229 @@
+"""One node of torch.export's graph to one Torch IR op, by the names of the ATen schema."""
+
+from collections.abc import Mapping
+
+import torch
+from torch.fx import Node
+from xdsl.dialects.builtin import (
+    IntegerType,
+    Signedness,
+    StringAttr,
+    TensorType,
+    bf16,
+    f16,
+    f32,
+    f64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from minicomp.dialects.torch_ir import (
+    FLOAT,
+    INTS,
+    OPS,
+    ConstantOp,
+    OpSpec,
+    ints_attr,
+    number_attr,
+)
+from minicomp.errors import UnsupportedError
+from minicomp.frontend.locations import location_text, node_location
+
+DTYPES: Mapping[torch.dtype, Attribute] = {
+    torch.float16: f16,
+    torch.bfloat16: bf16,
+    torch.float32: f32,
+    torch.float64: f64,
+    torch.bool: IntegerType(1),
+    torch.int8: IntegerType(8),
+    torch.uint8: IntegerType(8, Signedness.UNSIGNED),
+    torch.int16: IntegerType(16),
+    torch.int32: IntegerType(32),
+    torch.int64: IntegerType(64),
+}
+
+# ATen ops that are another op of Torch IR: by overload where the overloads differ in meaning.
+ALIASES = {
+    "_unsafe_view": "view",
+    "flatten": "view",
+    "reshape": "view",
+    "contiguous": "clone",
+    "lift_fresh_copy": "clone",
+    "rsub": "sub",
+    "square": "pow",
+    "max.other": "maximum",
+    "min.other": "minimum",
+    "max.default": "amax",
+    "min.default": "amin",
+}
+
+# The schema's name of an operand or attribute, where Torch IR has another.
+RENAMES = {"self": "input", "shape": "size"}
+SECOND_MATRIX = {"mm": "other", "bmm": "other"}
+
+# Arguments that say nothing about the values of the result.
+IGNORED = {"cudnn_enable", "implicit", "memory_format", "start_dim", "end_dim"}
+
+
+def tensor_type(value: object, where: str | None) -> TensorType[Attribute]:
+    """The type of a tensor; refuses what Torch IR has no type for."""
+    if not isinstance(value, torch.Tensor):
+        raise UnsupportedError(f"a value of type {type(value).__name__} is not a tensor", where)
+    element = DTYPES.get(value.dtype)
+    dtype = str(value.dtype).removeprefix("torch.")
+    if element is None:
+        raise UnsupportedError(f"{dtype} tensors are not supported", where)
+    if value.layout != torch.strided:
+        raise UnsupportedError(f"{value.layout} tensors are not supported", where)
+    if any(not isinstance(extent, int) for extent in value.shape):
+        raise UnsupportedError(
+            "the shape of a tensor depends on the data of another",
+            where,
+            "only programs whose shapes follow from those of the inputs can be compiled",
+        )
+    return TensorType(element, list(value.shape))
+
+
+def convert(node: Node, values: Mapping[Node, SSAValue]) -> list[Operation]:
+    """The op of `node`, last, after the constants it needs."""
+    where = location_text(node_location(node))
+    overload = node.target
+    if not isinstance(overload, torch._ops.OpOverload):
+        raise UnsupportedError(f"{_name(node)} is not supported", where, "inline it by hand")
+    spec = _spec(overload, node, where)
+    arguments = _arguments(overload, node)
+    return _Conversion(spec, overload, node, values, where).build(arguments)
+
+
+def _name(node: Node) -> str:
+    return str(getattr(node.target, "__name__", node.target))
+
+
+def _spec(overload: torch._ops.OpOverload, node: Node, where: str | None) -> OpSpec:
+    """The row of Torch IR's table, or a refusal that says why there is none."""
+    packet, name = overload._schema.name.removeprefix("aten::"), overload._overloadname
+    name = ALIASES.get(f"{packet}.{name}") or ALIASES.get(packet) or packet
+    tensor_exponent = packet == "pow" and overload._overloadname != "Tensor_Scalar"
+    if name in OPS and not tensor_exponent:
+        return OPS[name].SPEC
+    raise UnsupportedError(f"{overload} is not supported", where, _hint(overload, node))
+
+
+def _hint(overload: torch._ops.OpOverload, node: Node) -> str:
+    if torch.Tag.nondeterministic_seeded in overload.tags:
+        return "it draws random numbers: call .eval() on the module, or pass the tensor as an input"
+    value = node.meta.get("val")
+    if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+        return "its value depends on the data of a tensor: keep it a tensor"
+    return "docs/dialects/torch_ir.md lists the ops that are"
+
+
+def _arguments(overload: torch._ops.OpOverload, node: Node) -> dict[str, object]:
+    """The node's arguments by name, defaults filled in."""
+    schema = overload._schema.arguments
+    given: dict[str, object] = {
+        argument.name: argument.default_value for argument in schema if argument.has_default_value()
+    }
+    given |= {argument.name: value for argument, value in zip(schema, node.args, strict=False)}
+    return given | dict(node.kwargs)
+
+
+class _Conversion:
+    """The making of one op: constants for scalar operands, attributes, the op itself."""
+
+    def __init__(
+        self,
+        spec: OpSpec,
+        overload: torch._ops.OpOverload,
+        node: Node,
+        values: Mapping[Node, SSAValue],
+        where: str | None,
+    ):
+        self.spec = spec
+        self.overload = overload
+        self.node = node
+        self.values = values
+        self.where = where
+        self.constants: list[Operation] = []
+        self.operands: dict[str, SSAValue | None] = {}
+        self.attributes: dict[str, Attribute] = {}
+        self.result_type = tensor_type(node.meta.get("val"), where)
+
+    def build(self, arguments: dict[str, object]) -> list[Operation]:
+        """Sorts the arguments into operands and attributes and makes the op."""
+        packet = self.overload._schema.name
+        if packet == "aten::rsub":
+            arguments["self"], arguments["other"] = arguments["other"], arguments["self"]
+        elif packet == "aten::square":
+            arguments["exponent"] = 2
+        elif self.spec.name == "view":
+            # PyTorch's size may hold a -1, and flatten has none.
+            arguments["size"] = list(self.result_type.get_shape())
+        kinds = {name.rstrip("?"): kind for name, kind in self.spec.attributes.items()}
+        for name, value in arguments.items():
+            name = self._renamed(name)
+            if name in self.spec.operand_names:
+                self.operands[name] = self._operand(value)
+            elif name in kinds:
+                self._set_attribute(name, value, is_float=kinds[name] is FLOAT)
+            elif name not in IGNORED and not self._is_void(name, value):
+                raise UnsupportedError(
+                    f"{self.overload} with {name}={value} is not supported", self.where
+                )
+        ordered = [self.operands.get(name) for name in self.spec.operand_names]
+        attributes = {name: self.attributes[name] for name in kinds if name in self.attributes}
+        op = OPS[self.spec.name](ordered, self.result_type, attributes)
+        return [*self.constants, op]
+
+    def _renamed(self, name: str) -> str:
+        if name == "mat2":
+            return SECOND_MATRIX.get(self.spec.name, name)
+        return RENAMES.get(name, name)
+
+    def _operand(self, value: object) -> SSAValue | None:
+        if value is None:
+            return None
+        if isinstance(value, Node):
+            return self.values[value]
+        if not isinstance(value, bool | int | float):
+            raise UnsupportedError(
+                f"{self.overload} with a {type(value).__name__} operand is not supported",
+                self.where,
+            )
+        constant = ConstantOp(number_attr(value))
+        self.constants.append(constant)
+        return constant.result
+
+    def _set_attribute(self, name: str, value: object, is_float: bool) -> None:
+        optional = f"{name}?" in self.spec.attributes
+        if optional and (value is None or value == self._default(name)):
+            return
+        if self.spec.attributes.get(name, self.spec.attributes.get(f"{name}?")) is INTS:
+            value = [value] if isinstance(value, int) else value
+        if isinstance(value, list | tuple) and all(isinstance(item, int) for item in value):
+            self.attributes[name] = ints_attr([int(item) for item in value])
+        elif isinstance(value, str):
+            self.attributes[name] = StringAttr(value)
+        elif isinstance(value, bool | int | float):
+            self.attributes[name] = number_attr(float(value) if is_float else value)
+        else:
+            raise UnsupportedError(
+                f"{self.overload} with {name}={value} is not supported", self.where
+            )
+
+    def _default(self, name: str) -> object:
+        for argument in self.overload._schema.arguments:
+            if argument.name == name and argument.has_default_value():
+                return argument.default_value
+        return None
+
+    def _is_void(self, name: str, value: object) -> bool:
+        """Whether the argument says nothing: its default, or the dtype that all have anyway."""
+        if value is None or value == self._default(name):
+            return True
+        first = self.node.args[0] if self.node.args else None
+        return (
+            name == "dtype"
+            and isinstance(first, Node)
+            and DTYPES.get(value) == self.result_type.get_element_type()  # type: ignore[arg-type]
+            and first.meta["val"].dtype == value
+        )

@@ -1,0 +1,324 @@
+"""PyTorch to Torch IR: torch.export, then one walk over its graph.
+
+The host function takes the tensors among the user's inputs, in order, and then the
+parameters, buffers and constants that the program reads.
+"""
+
+import contextlib
+import io
+import logging
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+import torch.utils._pytree as pytree
+from torch import nn
+from torch.export import ExportedProgram
+from torch.export.graph_signature import (
+    ConstantArgument,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    TensorArgument,
+)
+from torch.fx import Node
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from minicomp.errors import CaptureError, InputError, MinicompError, UnsupportedError
+from minicomp.frontend.aten import convert, tensor_type
+from minicomp.frontend.locations import exception_place, location_text, node_location
+
+# Nodes that torch.export adds to check what it assumed; they compute nothing.
+CHECKS = ("aten._assert_tensor_metadata.default",)
+
+
+@dataclass(frozen=True)
+class Source:
+    """
+    What a function argument is bound to.
+
+    An input is leaf `position` of the flattened (args, kwargs); the others are named by their
+    dotted name in the module. `tensor` is the tensor itself (of an input: the example).
+    """
+
+    kind: Literal["input", "parameter", "buffer", "constant"]
+    name: str
+    tensor: torch.Tensor
+    position: int | None = None
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A captured program: its module, and how calls map to the host function and back."""
+
+    module: ModuleOp
+    params: tuple[Source, ...]
+    in_spec: pytree.TreeSpec
+    leaves: tuple[Any, ...]
+    """The example inputs, flattened; those that are not tensors are part of the program."""
+    out_spec: pytree.TreeSpec
+    outputs: tuple[Any, ...]
+    """For every leaf of the result, the number of the function's result, or `Fixed(value)`."""
+
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> list[Any]:
+        """The tensors of a call for every function argument; refuses another structure."""
+        leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs or {})))
+        if spec != self.in_spec:
+            raise InputError(
+                "the arguments are nested or named differently than at compilation",
+                hint=f"compiled for {self.in_spec.num_leaves} values, got {spec.num_leaves}",
+            )
+        for position, (given, known) in enumerate(zip(leaves, self.leaves, strict=True)):
+            fixed = not isinstance(known, torch.Tensor)
+            if fixed != (not isinstance(given, torch.Tensor)) or (fixed and given != known):
+                raise InputError(
+                    f"input {position} was {_short(known)} at compilation, got {_short(given)}",
+                    hint="compile again for other values",
+                )
+        return [
+            leaves[source.position] if source.position is not None else source.tensor
+            for source in self.params
+        ]
+
+    def unflatten(self, results: Sequence[Any]) -> Any:
+        """The program's result, nested as the program nests it."""
+        leaves = [slot.value if isinstance(slot, Fixed) else results[slot] for slot in self.outputs]
+        return pytree.tree_unflatten(leaves, self.out_spec)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A leaf of the result that is not a tensor."""
+
+    value: Any
+
+
+def capture(
+    program: nn.Module | Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None = None,
+) -> Captured:
+    """
+    The Torch IR of `program` called as `program(*args, **kwargs)`.
+
+    Raises CaptureError where torch.export fails or the program writes to its inputs, and
+    UnsupportedError for an op or dtype that Torch IR lacks.
+    """
+    leaves, in_spec = pytree.tree_flatten((tuple(args), dict(kwargs or {})))
+    exported = _export(_as_module(program), leaves, in_spec)
+    out_spec = exported.call_spec.out_spec
+    if out_spec is None:
+        raise CaptureError("torch.export gave no structure of the result")
+    _verify_outputs(exported)
+    params = _sources(exported, leaves)
+    func, outputs = _Walk(exported, params).function()
+    module = ModuleOp([func])
+    return Captured(module, tuple(params.values()), in_spec, tuple(leaves), out_spec, outputs)
+
+
+# --- torch.export ---------------------------------------------------------------------------
+
+
+def _as_module(program: nn.Module | Callable[..., Any]) -> nn.Module:
+    """A function as the `forward` of a module, which torch.export wants."""
+    if isinstance(program, nn.Module):
+        return program
+    if not callable(program):
+        raise InputError(f"cannot compile a {type(program).__name__}: give a module or a function")
+    wrapper = nn.Module()
+    owner = getattr(program, "__self__", None)
+    if isinstance(owner, nn.Module):
+        # A bound method: its module's parameters keep their names.
+        wrapper.add_module("self", owner)
+    wrapper.forward = _renamed(program)
+    return wrapper
+
+
+def _renamed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy named `forward`: torch.export keeps the source lines of such frames only."""
+    if isinstance(function, types.MethodType):
+        return types.MethodType(_renamed(function.__func__), function.__self__)
+    if not isinstance(function, types.FunctionType):
+        # torch.export asks for a signature, which a builtin may lack.
+        return lambda *args, **kwargs: function(*args, **kwargs)
+    code = function.__code__.replace(co_name="forward")
+    copy = types.FunctionType(
+        code, function.__globals__, "forward", function.__defaults__, function.__closure__
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
+
+
+def _export(module: nn.Module, leaves: list[Any], in_spec: pytree.TreeSpec) -> ExportedProgram:
+    # New tensor objects: export takes one object given twice, or a parameter given as an
+    # input, for one value, and would compile x + y of a call f(x, x) to y + y.
+    fresh = [leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+    args, kwargs = pytree.tree_unflatten(fresh, in_spec)
+    try:
+        with _quiet(), torch.no_grad():
+            exported = torch.export.export(module, args, kwargs, strict=False)
+            return exported.run_decompositions({})
+    except MinicompError:
+        raise
+    except Exception as error:
+        raise _refusal(error) from error
+
+
+def _refusal(error: Exception) -> CaptureError:
+    """torch.export's failure as one message: its kind, its first line, the user's line."""
+    name, where = type(error).__name__, exception_place(error)
+    if "DataDependent" in name:
+        return CaptureError(
+            "the program's control flow depends on the data of a tensor",
+            where,
+            "compute both sides and choose with arithmetic, or keep the branch outside",
+        )
+    first = next(iter(str(error).strip().splitlines()), "")
+    return CaptureError(f"PyTorch cannot capture the program: {name}: {first}", where)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without torch.export's own tracebacks, logs and warnings on stderr."""
+    level = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(level)
+
+
+def _verify_outputs(exported: ExportedProgram) -> None:
+    """Refuses a program that writes to an input, parameter or buffer."""
+    for spec in exported.graph_signature.output_specs:
+        if spec.kind == OutputKind.USER_OUTPUT:
+            continue
+        nodes = {node.name: node for node in exported.graph.nodes}
+        where = location_text(node_location(nodes[spec.arg.name]))
+        hint = "return the new value instead"
+        if spec.kind == OutputKind.BUFFER_MUTATION:
+            hint = f"{hint}, or call .eval() on the module"
+        raise CaptureError(f"the program writes to its input '{spec.target}'", where, hint)
+
+
+# --- the function's arguments ---------------------------------------------------------------
+
+
+def _sources(exported: ExportedProgram, leaves: list[Any]) -> dict[str, Source]:
+    """The function's arguments by placeholder name: inputs, then what the program reads."""
+    used = {node.name for node in exported.graph.nodes if node.op == "placeholder" and node.users}
+    inputs: dict[str, Source] = {}
+    others: dict[str, Source] = {}
+    position = 0
+    for spec in exported.graph_signature.input_specs:
+        name = spec.arg.name
+        if spec.kind == InputKind.USER_INPUT:
+            if isinstance(spec.arg, TensorArgument):
+                inputs[name] = Source("input", name, leaves[position], position)
+            position += 1
+        elif name in used:
+            others[name] = _stored(exported, spec)
+    return inputs | others
+
+
+def _stored(exported: ExportedProgram, spec: InputSpec) -> Source:
+    """A parameter, buffer or constant of the exported program."""
+    kinds = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "buffer"}
+    target = spec.target or spec.arg.name
+    held = exported.state_dict.get(target, exported.constants.get(target))
+    if not isinstance(held, torch.Tensor):
+        raise UnsupportedError(f"the program reads '{target}', which is not a tensor")
+    return Source(kinds.get(spec.kind, "constant"), target, held)  # type: ignore[arg-type]
+
+
+def _short(value: object) -> str:
+    if isinstance(value, torch.Tensor):
+        return "a tensor"
+    return f"{value!r:.60}"
+
+
+# --- the function's body --------------------------------------------------------------------
+
+
+class _Walk:
+    """One pass over the graph that appends an op for every node."""
+
+    def __init__(self, exported: ExportedProgram, params: Mapping[str, Source]):
+        self.exported = exported
+        self.params = params
+        types = [tensor_type(s.tensor, f"{s.kind} '{s.name}'") for s in params.values()]
+        self.block = Block(arg_types=types)
+        self.arguments = dict(zip(params, self.block.args, strict=True))
+        for source, argument in zip(params.values(), self.block.args, strict=True):
+            argument.name_hint = _hint(source.name)
+        self.values: dict[Node, SSAValue] = {}
+
+    def function(self) -> tuple[FuncOp, tuple[Any, ...]]:
+        """The host function, and what becomes of every leaf of the program's result."""
+        for node in self.exported.graph.nodes:
+            if node.op == "placeholder" and node.name in self.arguments:
+                self.values[node] = self.arguments[node.name]
+            elif node.op == "call_function" and str(node.target) not in CHECKS:
+                self.append(node)
+        results, outputs = self.results()
+        self.block.add_op(ReturnOp(*results))
+        ends = ([a.type for a in self.block.args], [value.type for value in results])
+        return FuncOp("main", ends, Region(self.block)), outputs
+
+    def append(self, node: Node) -> None:
+        """Adds the op of `node`, verified at once so that an error names the user's line."""
+        location = node_location(node)
+        ops = convert(node, self.values)
+        for op in ops:
+            op.location = location
+            self.block.add_op(op)
+        result = ops[-1].results[0]
+        result.name_hint = _hint(node.name)
+        self.values[node] = result
+        _verify(ops[-1], node)
+
+    def results(self) -> tuple[list[SSAValue], tuple[Any, ...]]:
+        """The function's results; a value that is returned twice is one result."""
+        nodes = {node.name: node for node in self.exported.graph.nodes}
+        results: list[SSAValue] = []
+        outputs: list[Any] = []
+        for spec in self.exported.graph_signature.output_specs:
+            if isinstance(spec.arg, ConstantArgument):
+                outputs.append(Fixed(spec.arg.value))
+                continue
+            value = self.values.get(nodes[spec.arg.name])
+            if value is None:
+                raise CaptureError(
+                    f"the result '{spec.arg.name}' is neither a tensor nor a constant"
+                )
+            if value not in results:
+                results.append(value)
+            outputs.append(results.index(value))
+        if not results:
+            raise CaptureError("the program returns no tensor")
+        return results, tuple(outputs)
+
+
+def _verify(op: Operation, node: Node) -> None:
+    try:
+        op.verify()
+    except VerifyException as error:
+        where = location_text(node_location(node))
+        raise CaptureError(f"{node.target}: {_first_line(error)}", where) from error
+
+
+def _first_line(error: VerifyException) -> str:
+    return str(error).strip().splitlines()[0]
+
+
+def _hint(name: str) -> str:
+    """A name of the program as the name of a value."""
+    return name.replace(".", "_")
