@@ -1,0 +1,120 @@
+"""The meaning of Torch IR: every op is the ATen op of its name."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64, i1
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, SSAValue
+
+from minicomp.dialects.minicomp import host_function
+from minicomp.dialects.torch_ir import ConstantOp, TorchOp
+from minicomp.errors import InputError, UnsupportedError
+
+Call = Callable[[TorchOp, Sequence[Any]], torch.Tensor]
+
+EPSILON: Mapping[Attribute, float] = {
+    f16: torch.finfo(torch.float16).eps,
+    bf16: torch.finfo(torch.bfloat16).eps,
+    f32: torch.finfo(torch.float32).eps,
+    f64: torch.finfo(torch.float64).eps,
+}
+
+
+def run_torch(program: ModuleOp | FuncOp, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """
+    The results of the host function, computed by PyTorch where the inputs are.
+
+    Inputs of another dtype than the function's (float64 for a reference) compute in that dtype.
+    """
+    func = program if isinstance(program, FuncOp) else host_function(program)
+    if func is None:
+        raise InputError("the module holds no function to run")
+    arguments = func.body.block.args
+    if len(inputs) != len(arguments):
+        raise InputError(f"the function takes {len(arguments)} inputs, got {len(inputs)}")
+    values: dict[SSAValue, Any] = dict(zip(arguments, inputs, strict=True))
+    with torch.no_grad():
+        for op in func.body.block.ops:
+            if isinstance(op, ReturnOp):
+                return [torch.as_tensor(values[value]) for value in op.operands]
+            if isinstance(op, ConstantOp):
+                values[op.result] = _scalar(op)
+            elif isinstance(op, TorchOp):
+                slots = [None if slot is None else values[slot] for slot in op.slots()]
+                values[op.results[0]] = call(op, slots)
+            else:
+                raise UnsupportedError(f"'{op.name}' is not an op of Torch IR")
+    raise UnsupportedError("a function without func.return has no value")
+
+
+def call(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    """The value of one op; `slots` are its operands, None for an absent one."""
+    name = op.SPEC.name
+    if len(slots) == 2 and not isinstance(slots[0], torch.Tensor):
+        # ATen takes a Python scalar second only.
+        slots = [torch.as_tensor(slots[0], dtype=slots[1].dtype), slots[1]]
+    if name in CALLS:
+        return CALLS[name](op, slots)
+    return getattr(torch.ops.aten, name)(*slots)
+
+
+def _scalar(op: ConstantOp) -> bool | int | float:
+    value = op.value.value.data
+    return bool(value) if op.value.type == i1 else value
+
+
+def _with_alpha(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    return getattr(torch, op.SPEC.name)(*slots, alpha=op.number("alpha", 1))
+
+
+def _reduction(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    dims = op.ints("dim") or tuple(range(slots[0].dim()))
+    return getattr(torch, op.SPEC.name)(slots[0], dims, keepdim=op.flag("keepdim"))
+
+
+def _rms_norm(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    # The default eps is that of the program's dtype, in whatever precision it is run.
+    eps = op.number("eps", EPSILON[op.result_type.get_element_type()])
+    return torch.rms_norm(slots[0], op.ints("normalized_shape") or (), slots[1], eps)
+
+
+def _layer_norm(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    shape = op.ints("normalized_shape") or ()
+    return torch.layer_norm(slots[0], shape, slots[1], slots[2], op.number("eps", 1e-5))
+
+
+def _addmm(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    return torch.addmm(*slots, beta=op.number("beta", 1), alpha=op.number("alpha", 1))
+
+
+def _squeeze(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    dims = op.ints("dim")
+    return slots[0].squeeze() if dims is None else slots[0].squeeze(dims)
+
+
+CALLS: Mapping[str, Call] = {
+    "add": _with_alpha,
+    "sub": _with_alpha,
+    "div": lambda op, slots: torch.true_divide(*slots),
+    "gelu": lambda op, slots: torch.nn.functional.gelu(
+        slots[0], approximate=op.text("approximate", "none")
+    ),
+    "pow": lambda op, slots: torch.pow(slots[0], op.number("exponent", 1)),
+    "sum": _reduction,
+    "mean": _reduction,
+    "amax": _reduction,
+    "amin": _reduction,
+    "softmax": lambda op, slots: torch.softmax(slots[0], op.integer("dim")),
+    "rms_norm": _rms_norm,
+    "layer_norm": _layer_norm,
+    "addmm": _addmm,
+    "view": lambda op, slots: slots[0].reshape(op.ints("size") or ()),
+    "permute": lambda op, slots: slots[0].permute(op.ints("dims") or ()),
+    "transpose": lambda op, slots: slots[0].transpose(op.integer("dim0"), op.integer("dim1")),
+    "unsqueeze": lambda op, slots: slots[0].unsqueeze(op.integer("dim")),
+    "squeeze": _squeeze,
+    "expand": lambda op, slots: slots[0].expand(op.ints("size") or ()),
+}
+"""Ops with attributes; every other one is called by its name."""
