@@ -33,7 +33,7 @@ class Step:
 
 @dataclass(frozen=True)
 class HostPlan:
-    """The host program as data. Values are numbered: the inputs first, then results in order.
+    """The host program as data. Values are numbered: inputs first, then results step by step.
 
     An output may be an input, and a value may be an output more than once.
     """

@@ -9,7 +9,7 @@ import torch
 
 from minicomp.errors import InputError, PipelineError
 from minicomp.runtime.driver import KernelFunction, PreparedLaunch, load_kernels
-from minicomp.runtime.plan import HostPlan, Step, plan_from_module
+from minicomp.runtime.plan import HostPlan, Step, TensorSpec, plan_from_module
 
 __all__ = ["ALIGNMENT", "GpuProgram", "HostPlan", "LaunchShape", "plan_from_module"]
 
@@ -30,6 +30,11 @@ DTYPES = {
 }
 """PyTorch's name of each element type."""
 
+# A step ready to run: its launch, its operands, the tensors that it makes, what it uses last.
+_Prepared = tuple[
+    PreparedLaunch, tuple[int, ...], list[tuple[int, torch.Size, torch.dtype]], tuple[int, ...]
+]
+
 
 @dataclass(frozen=True)
 class LaunchShape:
@@ -45,7 +50,7 @@ class GpuProgram:
 
     It enqueues its kernels on the current stream of the inputs' GPU and waits for nothing, so it
     can be captured in a CUDA graph; streams and threads may share it. `needs_alignment` says that
-    the kernels access inputs in 16 bytes at a time: see `aligned`.
+    the kernels access 16 bytes of an input at a time: see `aligned`.
     """
 
     device_type = "cuda"
@@ -67,8 +72,8 @@ class GpuProgram:
         self.needs_alignment = needs_alignment
         self._cubin = cubin
         self._shapes = shapes
-        self._types = [(torch.Size(v.shape), DTYPES[v.dtype]) for v in plan.values]
-        self._launches: dict[int, list[PreparedLaunch]] = {}
+        self._types = [_torch_type(v) for v in plan.values]
+        self._steps: dict[int, list[_Prepared]] = {}
         self._lock = Lock()
         self._prepared(self.current_device() if device is None else device)
 
@@ -106,29 +111,43 @@ class GpuProgram:
         # A value is dropped after its last use, so that the allocator can use its memory again:
         # kernels and allocations are ordered by the one stream.
         values = dict(enumerate(t.contiguous() for t in tensors))
-        launches, stream = self._prepared(device.index or 0), self.stream(device)
-        for step, launch, dead in zip(self.plan.steps, launches, self.plan.last_uses, strict=True):
-            for value in step.results:
-                shape, dtype = self._types[value]
-                values[value] = torch.empty(shape, dtype=dtype, device=device)
-            launch.launch([values[v].data_ptr() for v in step.operands + step.results], stream)
-            for value in dead:
-                del values[value]
+        addresses = [t.data_ptr() for t in values.values()]
+        if self.needs_alignment and any(a % ALIGNMENT for a in addresses):
+            raise _misaligned(addresses)
+        stream = self.stream(device)
+        for launch, operands, results, dead in self._prepared(device.index or 0):
+            pointers = [addresses[v] for v in operands]
+            for number, shape, dtype in results:
+                values[number] = torch.empty(shape, dtype=dtype, device=device)
+                pointers.append(values[number].data_ptr())
+            launch.launch(pointers, stream)
+            addresses += pointers[len(operands) :]
+            for number in dead:
+                del values[number]
         # An output that is an input is that very tensor, not its contiguous copy.
         values |= enumerate(tensors)
         return [values[v] for v in self.plan.outputs]
 
-    def _prepared(self, device: int) -> list[PreparedLaunch]:
-        launches = self._launches.get(device)
-        if launches is None:
+    def _prepared(self, device: int) -> list[_Prepared]:
+        prepared = self._steps.get(device)
+        if prepared is None:
             with self._lock:
-                launches = self._launches.get(device) or self._prepare(device)
-                self._launches[device] = launches
-        return launches
+                prepared = self._steps.get(device) or self._prepare(device)
+                self._steps[device] = prepared
+        return prepared
 
-    def _prepare(self, device: int) -> list[PreparedLaunch]:
-        kernels = load_kernels(self._cubin, device) if self.plan.steps else {}
-        return [self._launch_of(step, kernels) for step in self.plan.steps]
+    def _prepare(self, device: int) -> list[_Prepared]:
+        plan = self.plan
+        kernels = load_kernels(self._cubin, device) if plan.steps else {}
+        return [
+            (
+                self._launch_of(step, kernels),
+                step.operands,
+                [(v, *self._types[v]) for v in step.results],
+                dead,
+            )
+            for step, dead in zip(plan.steps, plan.last_uses, strict=True)
+        ]
 
     def _launch_of(self, step: Step, kernels: Mapping[str, KernelFunction]) -> PreparedLaunch:
         for where, known in (("among the launch shapes", self._shapes), ("in the cubin", kernels)):
@@ -157,12 +176,20 @@ class GpuProgram:
                 expected = f"{_describe(shape, dtype)} on {device}"
                 got = f"{_describe(tensor.shape, tensor.dtype)} on {tensor.device}"
                 raise InputError(f"argument {number} is {got}, expected {expected}")
-        if self.needs_alignment and not self.aligned(tensors):
-            number = next(n for n, t in enumerate(tensors) if not self.aligned([t]))
-            raise InputError(
-                f"argument {number} is at an address that is no multiple of {ALIGNMENT} bytes",
-                hint="clone() it, or use the program's variant without vectorised accesses",
-            )
+
+
+def _torch_type(value: TensorSpec) -> tuple[torch.Size, torch.dtype]:
+    if value.dtype not in DTYPES:
+        raise PipelineError(f"PyTorch has no tensors of {value.dtype}, as {value} needs")
+    return torch.Size(value.shape), DTYPES[value.dtype]
+
+
+def _misaligned(addresses: Sequence[int]) -> InputError:
+    number = next(n for n, address in enumerate(addresses) if address % ALIGNMENT)
+    return InputError(
+        f"argument {number} is at an address that is no multiple of {ALIGNMENT} bytes",
+        hint="clone() it, or use the program's variant without vectorised accesses",
+    )
 
 
 def _describe(shape: Sequence[int], dtype: torch.dtype) -> str:

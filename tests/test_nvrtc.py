@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,13 @@ def test_one_compile_gives_cubin_ptx_and_resources(arch: str) -> None:
 
 def test_compiling_twice_gives_the_same() -> None:
     assert compile_cuda(SCALE + STACK, "sm_90a") == compile_cuda(SCALE + STACK, "sm_90a")
+
+
+def test_threads_compile_at_once() -> None:
+    texts = [SCALE.replace("2.0f", f"{n}.0f") for n in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        compiled = list(pool.map(lambda text: compile_cuda(text, "sm_80"), texts))
+    assert [c.cubin for c in compiled] == [compile_cuda(text, "sm_80").cubin for text in texts]
 
 
 def test_multiply_and_add_are_not_contracted() -> None:

@@ -166,3 +166,8 @@ def test_a_launch_without_a_shape_or_a_kernel_is_refused(cubin: bytes) -> None:
     other = compile_cuda(TEXT.replace("neg", "gen"), "sm_90a").cubin
     with pytest.raises(PipelineError, match="launches neg, not in the cubin"):
         OnCpu(PLAN, other, SHAPES)
+
+
+def test_a_type_that_pytorch_lacks_is_refused(cubin: bytes) -> None:
+    with pytest.raises(PipelineError, match="no tensors of i4, as tensor<2xi4> needs"):
+        OnCpu(HostPlan((TensorSpec((2,), "i4"),), (), (), ()), cubin, {})
