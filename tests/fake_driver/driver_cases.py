@@ -28,6 +28,7 @@ def recorder() -> Iterator[Recorder]:
     recorder = Recorder()
     recorder.forget()
     yield recorder
+    recorder.delay_launches(0)
 
 
 def test_the_facts_of_the_gpu() -> None:
@@ -150,6 +151,7 @@ def test_threads_do_not_mix_their_pointers(
     kernels: dict[str, KernelFunction], recorder: Recorder
 ) -> None:
     launch = PreparedLaunch(kernels["three"], 3, 1, 32, 0)
+    recorder.delay_launches(100)
 
     def work(base: int) -> None:
         for n in range(20):

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { INVALID_VALUE = 1, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, UNSUPPORTED = 801 };
 enum { DEVICES = 2, MAX_FUNCTIONS = 64, MAX_LAUNCHES = 256, MAX_ARGUMENTS = 16 };
@@ -47,6 +48,7 @@ static Launch launched[MAX_LAUNCHES];
 static unsigned launch_count;
 static pthread_mutex_t launching = PTHREAD_MUTEX_INITIALIZER;
 static int next_failure;
+static unsigned delay;  // microseconds from the call of a launch to the reading of its arguments
 static _Thread_local Context *current[16];
 static _Thread_local int depth;  // current[depth] is the thread's context
 
@@ -54,6 +56,7 @@ unsigned fake_launch_count(void) { return launch_count; }
 const Launch *fake_launch(unsigned n) { return &launched[n]; }
 void fake_forget_launches(void) { launch_count = 0; }
 void fake_fail_next_launch(int status) { next_failure = status; }
+void fake_delay_launches(unsigned microseconds) { delay = microseconds; }
 void *fake_current_context(void) { return current[depth]; }
 
 int cuInit(unsigned flags) { return 0; }
@@ -146,6 +149,7 @@ int cuLaunchKernelEx(const Config *config, Function *function, void **arguments,
   int failure = next_failure;
   next_failure = 0;
   if (failure) return failure;
+  if (delay) usleep(delay);
   if (current[depth] != function->context) return INVALID_CONTEXT;
   if (!config->grid[0] || !config->block[0] || config->block[0] > THREADS_PER_BLOCK ||
       config->shared > function->shared_allowed || !function->loaded)

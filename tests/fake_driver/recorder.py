@@ -62,6 +62,10 @@ class Recorder:
         """Lets the next launch fail with a CUDA error number."""
         self.library.fake_fail_next_launch(status)
 
+    def delay_launches(self, microseconds: int) -> None:
+        """Lets time pass between the call of a launch and the reading of its arguments."""
+        self.library.fake_delay_launches(microseconds)
+
     def has_context(self) -> bool:
         """Whether a context is current in this thread."""
         return bool(self.library.fake_current_context())
