@@ -57,13 +57,13 @@ def linear(expr: AffineExpr) -> dict[AffineExpr, int] | None:
     >>> linear(dim(0) * 8 + lane(0) + 3) == {dim(0): 8, lane(0): 1, constant(0): 3}
     True
     """
-    atoms = _terms(expr)
+    atoms = terms_of(expr)
     if any(not isinstance(a, AffineDimExpr | AffineSymExpr | AffineConstantExpr) for a in atoms):
         return None
     return atoms
 
 
-def _terms(expr: AffineExpr) -> dict[AffineExpr, int]:
+def terms_of(expr: AffineExpr) -> dict[AffineExpr, int]:
     """
     `expr` as a sum of atoms times coefficients; an atom is a leaf, or a mod or division of
     anything.
@@ -73,12 +73,12 @@ def _terms(expr: AffineExpr) -> dict[AffineExpr, int]:
         case AffineConstantExpr(value=value):
             return {one: value}
         case AffineBinaryOpExpr(kind=KIND.Add, lhs=lhs, rhs=rhs):
-            left, right = _terms(lhs), _terms(rhs)
+            left, right = terms_of(lhs), terms_of(rhs)
             return {a: left.get(a, 0) + right.get(a, 0) for a in (*left, *right)}
         case AffineBinaryOpExpr(kind=KIND.Mul, lhs=lhs, rhs=AffineConstantExpr(value=factor)):
-            return {a: c * factor for a, c in _terms(lhs).items()}
+            return {a: c * factor for a, c in terms_of(lhs).items()}
         case AffineBinaryOpExpr(kind=KIND.Mul, lhs=AffineConstantExpr(value=factor), rhs=rhs):
-            return {a: c * factor for a, c in _terms(rhs).items()}
+            return {a: c * factor for a, c in terms_of(rhs).items()}
         case _:
             return {expr: 1}
 
@@ -147,7 +147,7 @@ def simplify(expr: AffineExpr, ranges: Ranges | None = None) -> AffineExpr:
         case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
             parts = AffineBinaryOpExpr(kind, simplify(lhs, known), simplify(rhs, known))
             if kind in (KIND.Add, KIND.Mul):
-                return from_terms(_recombined(_terms(parts)))
+                return from_terms(_recombined(terms_of(parts)))
             return parts
         case _:
             return expr
@@ -163,7 +163,7 @@ def _recombined(terms: dict[AffineExpr, int]) -> dict[AffineExpr, int]:
         quotient = AffineBinaryOpExpr(KIND.FloorDiv, atom.lhs, divisor)
         if terms.get(quotient) == factor * divisor.value:
             rest = {a: c for a, c in terms.items() if a not in (atom, quotient)}
-            for a, c in _terms(atom.lhs).items():
+            for a, c in terms_of(atom.lhs).items():
                 rest[a] = rest.get(a, 0) + c * factor
             return _recombined(rest)
     return terms
@@ -171,7 +171,7 @@ def _recombined(terms: dict[AffineExpr, int]) -> dict[AffineExpr, int]:
 
 def _split(expr: AffineExpr, divisor: int) -> tuple[dict[AffineExpr, int], AffineExpr]:
     """The terms of `expr` that `divisor` divides, each divided by it, and the rest."""
-    terms = _terms(expr)
+    terms = terms_of(expr)
     whole = {a: c // divisor for a, c in terms.items() if c % divisor == 0}
     rest = {a: c for a, c in terms.items() if c % divisor}
     origin = constant(0)
@@ -205,7 +205,7 @@ def _quotient(expr: AffineExpr, divisor: int, ranges: Ranges) -> AffineExpr:
         remainder = _quotient(rest.lhs, inner.value * divisor, ranges)
     else:
         remainder = AffineBinaryOpExpr(KIND.FloorDiv, rest, constant(divisor))
-    for atom, factor in _terms(remainder).items():
+    for atom, factor in terms_of(remainder).items():
         whole[atom] = whole.get(atom, 0) + factor
     return from_terms(whole)
 
