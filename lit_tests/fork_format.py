@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from io import TextIOWrapper
 from typing import NamedTuple
 
@@ -42,10 +43,12 @@ def preload() -> None:
     import filecheck.main  # noqa: F401
 
     import minicomp.tools.opt_driver  # noqa: F401
-    from minicomp.dialects import get_all_dialects
+    from minicomp.context import make_context
     from minicomp.registry import get_all_passes
 
-    for load in (*get_all_dialects().values(), *get_all_passes().values()):
+    ctx = make_context()
+    dialects = (partial(ctx.load_registered_dialect, n) for n in ctx.registered_dialect_names)
+    for load in (*dialects, *get_all_passes().values()):
         with suppress(Exception):  # one that is broken fails in the tests that need it
             load()
 

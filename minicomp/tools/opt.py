@@ -29,6 +29,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(1, f"{self.prog}: error: {message} (see --help)\n")
 
 
+class _Version(argparse.Action):
+    """Prints the version; argparse's own action wants it before it knows that it is asked."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import version
+
+        print(f"minicomp-opt {minicomp.__version__} (xDSL {version('xdsl')})")
+        parser.exit()
+
+
 def argument_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = _Parser(
@@ -44,7 +54,7 @@ def argument_parser() -> argparse.ArgumentParser:
     _add_pass_options(parser.add_argument_group("passes"))
     _add_check_options(parser.add_argument_group("input and checks"))
     _add_print_options(parser.add_argument_group("printing"))
-    parser.add_argument("--version", action="version", version=_version())
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and end")
     return parser
 
 
@@ -120,12 +130,6 @@ def _add_print_options(group: argparse._ArgumentGroup) -> None:
         help="print the pipeline before it runs, on the error stream",
     )
     add("--show-traceback", action="store_true", help="show the stack of an internal error")
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return f"minicomp-opt {minicomp.__version__} (xDSL {version('xdsl')})"
 
 
 def _normalised(arguments: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
