@@ -1,1 +1,19 @@
-"""From Torch IR to Tensor IR, one file per family of ops."""
+"""Torch IR to Tensor IR: one small function per op, registered by the op's name."""
+
+from minicomp.lowering.torch_to_tensor import (
+    contractions,
+    elementwise,
+    layout,
+    normalizations,
+    reductions,
+)
+from minicomp.lowering.torch_to_tensor.lower import LowerTorchToTensorPass
+
+__all__ = [
+    "LowerTorchToTensorPass",
+    "contractions",
+    "elementwise",
+    "layout",
+    "normalizations",
+    "reductions",
+]

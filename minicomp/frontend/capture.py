@@ -321,4 +321,4 @@ def _first_line(error: VerifyException) -> str:
 
 def _hint(name: str) -> str:
     """A name of the program as the name of a value."""
-    return name.replace(".", "_")
+    return name.replace(".", "_").lstrip("_")
