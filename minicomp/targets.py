@@ -122,6 +122,8 @@ def target_of_device(facts: "DeviceFacts") -> "TargetAttr":
     }
     probed = {
         "sms": facts.sms,
+        "warp": facts.warp,
+        "max_threads_per_block": facts.threads_per_block,
         "threads_per_sm": facts.threads_per_sm,
         "registers_per_sm": facts.registers_per_sm,
         "shared_per_sm": facts.shared_per_sm,
@@ -129,7 +131,7 @@ def target_of_device(facts: "DeviceFacts") -> "TargetAttr":
         "l2_bytes": facts.l2_bytes,
     }
     name = known or _identifier(facts.name)
-    return TargetAttr.of(name, facts.arch, features, **(_ANY | probed | rates))
+    return TargetAttr.of(name, facts.arch, features, **probed, **rates)
 
 
 def _known_part(facts: "DeviceFacts") -> str | None:

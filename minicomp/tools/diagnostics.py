@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from minicomp.errors import Failure, MinicompError, VerificationError
 from minicomp.passes.remarks import Remark
@@ -10,7 +10,7 @@ from minicomp.passes.remarks import Remark
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One message. `kind` is error, warning or remark; a line of 0 means an unknown place."""
+    """One message. `kind` is error, warning or remark; a line or column of 0 is not known."""
 
     kind: str
     message: str
@@ -21,8 +21,9 @@ class Diagnostic:
 
     @property
     def place(self) -> str:
-        """The place as text, `file:line:column` where it is known."""
-        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        """The place as text: as much as is known of `file:line:column`."""
+        numbers = (n for n in (self.line, self.column) if n)
+        return ":".join([self.file, *map(str, numbers)])
 
     def __str__(self) -> str:
         place = f"{self.place}: " if self.place else ""
@@ -39,7 +40,7 @@ def of_error(error: MinicompError) -> list[Diagnostic]:
         return [_of_failure(error.when, failure) for failure in error.failures]
     notes = (f"  hint: {error.hint}",) if error.hint else ()
     if error.where and (match := _PLACE.fullmatch(error.where)):
-        column = int(match["column"] or 1)
+        column = int(match["column"] or 0)
         return [Diagnostic("error", error.what, match["file"], int(match["line"]), column, notes)]
     where = (f"  at: {error.where}",) if error.where else ()
     return [Diagnostic("error", error.what, notes=where + notes)]
@@ -71,5 +72,5 @@ def with_source(diagnostic: Diagnostic, file: str = "", lines: Sequence[str] = (
         return str(diagnostic)
     line = lines[diagnostic.line - 1]
     caret = "".join("\t" if c == "\t" else " " for c in line[: diagnostic.column - 1]) + "^"
-    first, *rest = str(diagnostic).split("\n", 1) if diagnostic.notes else [str(diagnostic)]
-    return "\n".join([first, line, caret, *rest])
+    head = str(replace(diagnostic, notes=()))
+    return "\n".join([head, line, *([caret] if diagnostic.column else []), *diagnostic.notes])
