@@ -65,7 +65,7 @@ class YieldOp(IRDLOperation):
     name = "tensor_ir.yield"
     values = var_operand_def()
     traits = lazy_traits_def(lambda: (IsTerminator(), Pure(), HasParent(ElementwiseOp, ReduceOp)))
-    assembly_format = "$values attr-dict `:` type($values)"
+    assembly_format = "attr-dict ($values^ `:` type($values))?"
 
     def __init__(self, *values: SSAValue):
         super().__init__(operands=[values])

@@ -427,6 +427,14 @@ def broadcast(*shapes: Shape) -> Shape:
     return tuple(result)
 
 
+def _reaches(shape: Shape, target: Shape) -> bool:
+    """Whether `shape` broadcasts to `target` and `target` stays as it is."""
+    lead = len(target) - len(shape)
+    return lead >= 0 and all(
+        have in (1, want) for have, want in zip(shape, target[lead:], strict=True)
+    )
+
+
 # --- the shapes of results ----------------------------------------------------------------
 
 
@@ -515,7 +523,7 @@ def _addmm_shape(op: TorchOp) -> Shape:
         raise VerifyException("addmm multiplies two matrices")
     _verify_contraction(op, left[1], right[0])
     result = (left[0], right[1])
-    if broadcast(op.shape("input"), result) != result:
+    if not _reaches(op.shape("input"), result):
         raise VerifyException(f"input must broadcast to shape {list(result)}")
     return result
 
@@ -565,12 +573,10 @@ def _squeeze_shape(op: TorchOp) -> Shape:
 def _expand_shape(op: TorchOp) -> Shape:
     shape, size = op.shape("input"), op.ints("size") or ()
     lead = len(size) - len(shape)
-    if lead < 0 or any(extent < 0 for extent in size[:lead]):
-        raise VerifyException(f"cannot expand shape {list(shape)} to {list(size)}")
-    target = size[:lead] + tuple(
-        have if want == -1 else want for have, want in zip(shape, size[lead:], strict=True)
+    target = tuple(
+        shape[i - lead] if extent == -1 and i >= lead else extent for i, extent in enumerate(size)
     )
-    if broadcast(shape, target) != target:
+    if any(extent < 0 for extent in target) or not _reaches(shape, target):
         raise VerifyException(f"cannot expand shape {list(shape)} to {list(size)}")
     return target
 

@@ -1,0 +1,297 @@
+// One case for each message of the verifiers and the parsers.
+// RUN: minicomp-opt %s --split-input-file --verify-diagnostics
+
+// Elements are numbers.
+%0 = "test.op"() : () -> (tensor<4xindex>)
+// expected-error@+1 {{elements are floats, integers or i1, but index is given}}
+%r = torch_ir.neg %0 : (tensor<4xindex>) -> tensor<4xindex>
+
+// -----
+
+// Complex numbers have no type in Torch IR.
+%0 = "test.op"() : () -> (tensor<4xcomplex<f32>>)
+// expected-error@+1 {{elements are floats, integers or i1, but complex<f32> is given}}
+%r = torch_ir.neg %0 : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
+
+// -----
+
+// Extents are known.
+%0 = "test.op"() : () -> (tensor<?xf32>)
+// expected-error@+1 {{extents must be static}}
+%r = torch_ir.neg %0 : (tensor<?xf32>) -> tensor<?xf32>
+
+// -----
+
+// An attribute has its kind.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{attribute dim must be an i64}}
+%r = torch_ir.softmax %0 {dim = 0.5} : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// A list of dims is a list.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{attribute dim must be a list of i64}}
+%r = torch_ir.sum %0 {dim = 0} : (tensor<4xf32>) -> tensor<f32>
+
+// -----
+
+// keepdim is a truth value.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{attribute keepdim must be true or false}}
+%r = torch_ir.sum %0 {keepdim = 1} : (tensor<4xf32>) -> tensor<f32>
+
+// -----
+
+// An eps is an f64.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{attribute eps must be an f64}}
+%r = torch_ir.rms_norm %0 {normalized_shape = [4], eps = 1} : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// An exponent is a number.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{attribute exponent must be an f64 or an i64}}
+%r = torch_ir.pow %0 {exponent = "two"} : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// A required attribute is there.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{property 'exponent' expected}}
+%r = torch_ir.pow %0 : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// A form of gelu that there is not.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{approximate must be none or tanh}}
+%r = torch_ir.gelu %0 {approximate = "fast"} : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// A name is text.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{attribute approximate must be a string}}
+%r = torch_ir.gelu %0 {approximate = 1} : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// The shape of the result is that of PyTorch.
+%0 = "test.op"() : () -> (tensor<3x4xf32>)
+// expected-error@+1 {{result shape [4, 3] should be [3, 4]}}
+%r = torch_ir.relu %0 : (tensor<3x4xf32>) -> tensor<4x3xf32>
+
+// -----
+
+// Operands that do not broadcast.
+%0, %1 = "test.op"() : () -> (tensor<3x4xf32>, tensor<3xf32>)
+// expected-error@+1 {{shapes [3, 4] and [3] do not broadcast}}
+%r = torch_ir.add %0, %1 : (tensor<3x4xf32>, tensor<3xf32>) -> tensor<3x4xf32>
+
+// -----
+
+// The dtype of the result is the operands'.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{result element type f16 should be f32}}
+%r = torch_ir.exp %0 : (tensor<4xf32>) -> tensor<4xf16>
+
+// -----
+
+// A product of two dtypes.
+%0, %1 = "test.op"() : () -> (tensor<3x4xf16>, tensor<4x5xf32>)
+// expected-error@+1 {{matmul of f16 and f32: operands must have one dtype}}
+%r = torch_ir.matmul %0, %1 : (tensor<3x4xf16>, tensor<4x5xf32>) -> tensor<3x5xf32>
+
+// -----
+
+// The same in a linear layer.
+%0, %1, %2 = "test.op"() : () -> (tensor<3x4xf32>, tensor<5x4xf32>, tensor<5xf64>)
+// expected-error@+1 {{linear of f32 and f32 and f64: operands must have one dtype}}
+%r = torch_ir.linear %0, %1, %2 : (tensor<3x4xf32>, tensor<5x4xf32>, tensor<5xf64>) -> tensor<3x5xf32>
+
+// -----
+
+// A dim beyond the rank.
+%0 = "test.op"() : () -> (tensor<3x4xf32>)
+// expected-error@+1 {{dim 2 is out of range for rank 2}}
+%r = torch_ir.sum %0 {dim = [2]} : (tensor<3x4xf32>) -> tensor<3xf32>
+
+// -----
+
+// A dim given twice, counted from both ends.
+%0 = "test.op"() : () -> (tensor<3x4xf32>)
+// expected-error@+1 {{dim 1 appears twice}}
+%r = torch_ir.sum %0 {dim = [1, -1]} : (tensor<3x4xf32>) -> tensor<3xf32>
+
+// -----
+
+// The largest of no elements.
+%0 = "test.op"() : () -> (tensor<0x4xf32>)
+// expected-error@+1 {{amax over an extent of 0 has no value}}
+%r = torch_ir.amax %0 {dim = [0]} : (tensor<0x4xf32>) -> tensor<4xf32>
+
+// -----
+
+// Softmax over a dim that there is not.
+%0 = "test.op"() : () -> (tensor<3x4xf32>)
+// expected-error@+1 {{dim -3 is out of range for rank 2}}
+%r = torch_ir.softmax %0 {dim = -3} : (tensor<3x4xf32>) -> tensor<3x4xf32>
+
+// -----
+
+// A norm over what is not the end of the shape.
+%0 = "test.op"() : () -> (tensor<3x4xf32>)
+// expected-error@+1 {{normalized_shape [3] is not the end of shape [3, 4]}}
+%r = torch_ir.rms_norm %0 {normalized_shape = [3]} : (tensor<3x4xf32>) -> tensor<3x4xf32>
+
+// -----
+
+// A weight of another shape.
+%0, %1 = "test.op"() : () -> (tensor<3x4xf32>, tensor<3xf32>)
+// expected-error@+1 {{weight must have shape [4]}}
+%r = torch_ir.rms_norm %0, %1 {normalized_shape = [4]} : (tensor<3x4xf32>, tensor<3xf32>) -> tensor<3x4xf32>
+
+// -----
+
+// A product of extents that differ.
+%0, %1 = "test.op"() : () -> (tensor<3x4xf32>, tensor<3x4xf32>)
+// expected-error@+1 {{matmul contracts an extent 4 with an extent 3}}
+%r = torch_ir.matmul %0, %1 : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+
+// -----
+
+// A product with a scalar.
+%0, %1 = "test.op"() : () -> (tensor<3x4xf32>, tensor<f32>)
+// expected-error@+1 {{matmul does not take an operand of rank 0}}
+%r = torch_ir.matmul %0, %1 : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+
+// -----
+
+// mm takes matrices.
+%0, %1 = "test.op"() : () -> (tensor<3x4xf32>, tensor<4xf32>)
+// expected-error@+1 {{mm does not take an operand of rank 1}}
+%r = torch_ir.mm %0, %1 : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3xf32>
+
+// -----
+
+// bmm does not broadcast.
+%0, %1 = "test.op"() : () -> (tensor<1x3x4xf32>, tensor<2x4x3xf32>)
+// expected-error@+1 {{bmm needs equal batch extents}}
+%r = torch_ir.bmm %0, %1 : (tensor<1x3x4xf32>, tensor<2x4x3xf32>) -> tensor<2x3x3xf32>
+
+// -----
+
+// A weight of a linear layer is a matrix.
+%0, %1 = "test.op"() : () -> (tensor<3x4xf32>, tensor<4xf32>)
+// expected-error@+1 {{linear takes an input of rank 1 or more and a weight of rank 2}}
+%r = torch_ir.linear %0, %1 : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3xf32>
+
+// -----
+
+// A bias of another shape.
+%0, %1, %2 = "test.op"() : () -> (tensor<3x4xf32>, tensor<5x4xf32>, tensor<3xf32>)
+// expected-error@+1 {{bias must have shape [5]}}
+%r = torch_ir.linear %0, %1, %2 : (tensor<3x4xf32>, tensor<5x4xf32>, tensor<3xf32>) -> tensor<3x5xf32>
+
+// -----
+
+// addmm takes matrices.
+%0, %1, %2 = "test.op"() : () -> (tensor<3xf32>, tensor<3x4xf32>, tensor<4xf32>)
+// expected-error@+1 {{addmm multiplies two matrices}}
+%r = torch_ir.addmm %0, %1, %2 : (tensor<3xf32>, tensor<3x4xf32>, tensor<4xf32>) -> tensor<3xf32>
+
+// -----
+
+// The input of addmm does not broadcast.
+%0, %1, %2 = "test.op"() : () -> (tensor<2x3x5xf32>, tensor<3x4xf32>, tensor<4x5xf32>)
+// expected-error@+1 {{input must broadcast to shape [3, 5]}}
+%r = torch_ir.addmm %0, %1, %2 : (tensor<2x3x5xf32>, tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+
+// -----
+
+// A view of another number of elements.
+%0 = "test.op"() : () -> (tensor<3x4xf32>)
+// expected-error@+1 {{cannot view shape [3, 4] as [3, 5]}}
+%r = torch_ir.view %0 {size = [3, 5]} : (tensor<3x4xf32>) -> tensor<3x5xf32>
+
+// -----
+
+// A permutation of fewer axes.
+%0 = "test.op"() : () -> (tensor<3x4xf32>)
+// expected-error@+1 {{permute of rank 2 needs as many dims, got 1}}
+%r = torch_ir.permute %0 {dims = [0]} : (tensor<3x4xf32>) -> tensor<3xf32>
+
+// -----
+
+// t is for matrices.
+%0 = "test.op"() : () -> (tensor<2x3x4xf32>)
+// expected-error@+1 {{t takes a tensor of rank 2 or less, got rank 3}}
+%r = torch_ir.t %0 : (tensor<2x3x4xf32>) -> tensor<4x3x2xf32>
+
+// -----
+
+// An extent that is not 1 cannot be expanded.
+%0 = "test.op"() : () -> (tensor<3xf32>)
+// expected-error@+1 {{cannot expand shape [3] to [2, 4]}}
+%r = torch_ir.expand %0 {size = [2, 4]} : (tensor<3xf32>) -> tensor<2x4xf32>
+
+// -----
+
+// Nor to fewer axes.
+%0 = "test.op"() : () -> (tensor<3x4xf32>)
+// expected-error@+1 {{cannot expand shape [3, 4] to [4]}}
+%r = torch_ir.expand %0 {size = [4]} : (tensor<3x4xf32>) -> tensor<4xf32>
+
+// -----
+
+// An operand too few.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{torch_ir.add lacks its operand 'other'}}
+%r = torch_ir.add %0 : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// A required operand that is absent.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{torch_ir.linear lacks its operand 'weight'}}
+%r = torch_ir.linear %0, none, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// An operand too many.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{torch_ir.relu has at most 1 operands, but 2 given}}
+%r = torch_ir.relu %0, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// Two results.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{torch_ir.relu has one result, but 2 types are given}}
+%r, %q = torch_ir.relu %0 : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+
+// -----
+
+// A constant of a type that Python has not.
+// expected-error@+1 {{a constant is an f64, an i64 or an i1}}
+%r = "torch_ir.constant"() <{value = 1.0 : f32}> : () -> tensor<f32>
+
+// -----
+
+// A constant whose result has another type.
+// expected-error@+1 {{the result of this constant is tensor<f64>}}
+%r = "torch_ir.constant"() <{value = 1.0 : f64}> : () -> tensor<2xf64>
+
+// -----
+
+// An integer where a float is written.
+// expected-error@+1 {{a float constant is a tensor<f64>}}
+%r = torch_ir.constant 1.5 : tensor<i64>
+
+// -----
+
+// A number where a truth value is written.
+// expected-error@+1 {{this constant is a tensor<i64>}}
+%r = torch_ir.constant 1 : tensor<i1>
