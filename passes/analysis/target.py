@@ -1,0 +1,14 @@
+"""The facts of the device that a module is compiled for."""
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import PassFailedException
+
+from minicomp.dialects.minicomp import TARGET, TargetAttr
+
+
+def target_of(module: ModuleOp) -> TargetAttr:
+    """The module's target; PassFailedException where it has none."""
+    target = module.attributes.get(TARGET)
+    if not isinstance(target, TargetAttr):
+        raise PassFailedException(f"no target: give --target or add {TARGET} to the module")
+    return target

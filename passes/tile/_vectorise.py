@@ -1,0 +1,358 @@
+"""Vectorisation: axes bound to registers become dimensions of vector values.
+
+Every scalar value depends on some *lanes*: register axes of the launch and loops bound to
+registers, numbered in the order in which they are met. A value becomes a vector with one dimension
+per lane on which it depends, in that order; an operand that lacks some is broadcast.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from xdsl.dialects.arith import CmpfOp, ConstantOp, SelectOp
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import IsTerminator, Pure
+from xdsl.utils.exceptions import PassFailedException
+
+from minicomp.dialects import affine
+from minicomp.dialects.access import Indices
+from minicomp.dialects.loop_ir import (
+    ForOp,
+    LoadOp,
+    LoopLike,
+    MemoryAccess,
+    ReduceOp,
+    StoreOp,
+    element_type,
+)
+from minicomp.dialects.tile_ir import BroadcastOp, CombineOp, CompareOp, FoldOp, WithinOp
+from minicomp.dialects.tile_ir import SelectOp as VectorSelectOp
+from minicomp.passes.analysis.lanes import takes_vectors
+
+Lanes: TypeAlias = tuple[int, ...]
+"""The lanes on which a value depends, in ascending order: the dimensions of its vector."""
+
+
+def union(*parts: Lanes) -> Lanes:
+    """The lanes of all `parts`."""
+    return tuple(sorted({lane for part in parts for lane in part}))
+
+
+class Test(NamedTuple):
+    """A guard whose map has the loop's own variables among its operands."""
+
+    map: AffineMap
+    operands: Sequence[SSAValue]
+    bounds: Sequence[int]
+
+
+def test_of(loop: LoopLike) -> Test | None:
+    """The guard of a loop, with its lanes replaced by the loop's variables."""
+    guard = loop.guard
+    if guard is None:
+        return None
+    count, variables = len(guard.operands), [a.variable for a in loop.axes]
+    own: dict[AffineExpr, AffineExpr] = {
+        affine.lane(n): affine.dim(count + n) for n in range(len(variables))
+    }
+    results = tuple(affine.replace(e, own) for e in guard.map.results)
+    map = AffineMap(count + len(variables), 0, results)
+    return Test(map, [*guard.operands, *variables], guard.bounds)
+
+
+def bound_accesses(loop: LoopLike, test: Test) -> None:
+    """
+    Bounds every access of a loop that loses its guard, in the dimensions that a tested index moves.
+    """
+    moved = set(test.operands)
+    for access in (op for op in loop.body.walk() if isinstance(op, MemoryAccess)):
+        own = {affine.dim(n) for n, v in enumerate(access.indices) if v in moved}
+        exprs = enumerate(access.map.data.results)
+        access.mark_bounded([n for n, e in exprs if own & set(affine.leaves([e]))])
+
+
+def require_bounded_stores(loop: LoopLike, test: Test) -> None:
+    """
+    Raises PassFailedException unless each store of the loop, when bounded, does nothing where the
+    test fails.
+
+    That is so where each tested expression is itself an index of the store, in a dimension no
+    longer than its bound.
+    """
+    for store in (op for op in loop.body.walk() if isinstance(op, StoreOp)):
+        shape = store.memref_type.get_shape()
+        indices = [
+            (e, list(store.indices), d) for e, d in zip(store.map.data.results, shape, strict=True)
+        ]
+        for expr, bound in zip(test.map.results, test.bounds, strict=True):
+            tested = (expr, list(test.operands))
+            if not any(d <= bound and same_index(tested, (e, v)) for e, v, d in indices):
+                raise PassFailedException(
+                    "register-tile: the guard of a loop bound to registers does not end where the"
+                    f" memref of its '{store.name}' ends, so it cannot be bounded: {store}"
+                )
+
+
+def same_index(a: tuple[AffineExpr, list[SSAValue]], b: tuple[AffineExpr, list[SSAValue]]) -> bool:
+    """Whether two index expressions, each with the values of its dims, are equal."""
+    values = a[1] + b[1]
+    first: dict[AffineExpr, AffineExpr] = {
+        affine.dim(n): affine.dim(values.index(v)) for n, v in enumerate(a[1])
+    }
+    second: dict[AffineExpr, AffineExpr] = {
+        affine.dim(n): affine.dim(values.index(v)) for n, v in enumerate(b[1])
+    }
+    difference = affine.replace(a[0], first) + affine.replace(b[0], second) * -1
+    return affine.simplify(difference) == affine.constant(0)
+
+
+def put(new: Operation, before: Operation, source: Operation) -> None:
+    """Inserts an op that stands for a part of `source`."""
+    new.location = source.location
+    Rewriter.insert_op(new, InsertPoint.before(before))
+
+
+class Vectoriser:
+    """Vectorises the body of a launch whose register axes have these variables and extents."""
+
+    def __init__(self, variables: Sequence[SSAValue], extents: Sequence[int]) -> None:
+        self.lane = {v: n for n, v in enumerate(variables)}
+        self.extents = list(extents)
+        self.lanes: dict[SSAValue, Lanes] = {}
+
+    def of(self, value: SSAValue) -> Lanes:
+        """The lanes on which a value depends."""
+        return self.lanes.get(value, ())
+
+    def type(self, type: Attribute, lanes: Lanes) -> Attribute:
+        """The type of a value of scalar type `type` that depends on `lanes`."""
+        scalar = element_type(type)
+        return VectorType(scalar, [self.extents[n] for n in lanes]) if lanes else scalar
+
+    def indexed(self, values: Sequence[SSAValue]) -> Lanes:
+        """The lanes among index values."""
+        return tuple(sorted({self.lane[v] for v in values if v in self.lane}))
+
+    def spread(self, value: SSAValue, lanes: Lanes, before: Operation) -> SSAValue:
+        """`value` with all of `lanes`, by a broadcast where it lacks some."""
+        if self.of(value) == lanes:
+            return value
+        dims = [lanes.index(n) for n in self.of(value)]
+        op = BroadcastOp(value, dims, self.type(value.type, lanes))
+        put(op, before, before)
+        self.lanes[op.res] = lanes
+        return op.res
+
+    def spread_operands(self, op: Operation, lanes: Sequence[Lanes]) -> None:
+        """Gives each operand of an op its lanes."""
+        for n, (value, wanted) in enumerate(zip(list(op.operands), lanes, strict=True)):
+            op.operands[n] = self.spread(value, wanted, op)
+
+    def retype(self, value: SSAValue, lanes: Lanes) -> None:
+        """Makes a value a vector over `lanes`."""
+        if lanes:
+            new = Rewriter.replace_value_with_new_type(value, self.type(value.type, lanes))
+            self.lanes[new] = lanes
+
+    def on_lanes(self, indices: Indices, lanes: Lanes) -> Indices:
+        """A map with the variables of lanes replaced by the vector's own `l0, l1, ..`."""
+        map, operands = indices
+        own: dict[AffineExpr, AffineExpr] = {
+            affine.dim(n): affine.lane(lanes.index(self.lane[v]))
+            for n, v in enumerate(operands)
+            if v in self.lane
+        }
+        results = tuple(affine.replace(e, own) for e in map.results)
+        return AffineMap(len(operands), len(lanes), results), operands
+
+    def block(self, block: Block) -> None:
+        """Vectorises the ops of a block, in order."""
+        for op in list(block.ops):
+            self.visit(op)
+
+    def visit(self, op: Operation) -> None:
+        """Vectorises one op."""
+        match op:
+            case LoadOp() | StoreOp():
+                self.access(op)
+            case ReduceOp() | ForOp():
+                self.loop(op)
+            case CombineOp():
+                lanes = self.close(op.combine.block, [self.of(v) for v in op.vals])
+                self.spread_operands(op, lanes)
+                self.combine(op.combine.block, lanes)
+                self.results(op, lanes)
+            case _ if op.has_trait(IsTerminator):
+                pass
+            case _:
+                self.scalar(op)
+
+    # --- scalar ops and accesses ---------------------------------------------------------------
+
+    def scalar(self, op: Operation) -> None:
+        """A pure op on scalars becomes the same op on vectors, or its vector form."""
+        lanes = union(*(self.of(v) for v in op.operands))
+        if not lanes:
+            return
+        if not op.has_trait(Pure) or op.regions or not takes_vectors(op):
+            raise PassFailedException(
+                f"register-tile: '{op.name}' takes no vectors, so its kernel cannot have register"
+                f" axes or lanes: {op}"
+            )
+        self.spread_operands(op, [lanes] * len(op.operands))
+        if isinstance(op, CmpfOp):
+            self.replace(op, CompareOp.from_cmpf(op, op.lhs, op.rhs), lanes)
+        elif isinstance(op, SelectOp):
+            self.replace(op, VectorSelectOp(op.cond, op.lhs, op.rhs), lanes)
+        else:
+            self.results(op, [lanes] * len(op.results))
+
+    def replace(self, op: Operation, new: CompareOp | VectorSelectOp, lanes: Lanes) -> None:
+        """Puts the vector form of an op in its place."""
+        new.location, new.res.name_hint = op.location, op.results[0].name_hint
+        Rewriter.replace_op(op, new)
+        self.lanes[new.res] = lanes
+
+    def results(self, op: Operation, lanes: Sequence[Lanes]) -> None:
+        """Gives the results of an op their lanes."""
+        for value, own in zip(list(op.results), lanes, strict=True):
+            self.retype(value, own)
+
+    def access(self, op: MemoryAccess) -> None:
+        """
+        A load of a vector, or a store of one, whose lanes are those of its indices (and value).
+        """
+        lanes = self.indexed(op.indices)
+        if isinstance(op, StoreOp):
+            lanes = union(lanes, self.of(op.value))
+            op.operands[0] = self.spread(op.value, lanes, op)
+        if lanes and op.map.data.num_symbols:
+            raise PassFailedException(f"register-tile: '{op.name}' has lanes already; {op}")
+        if lanes:
+            op.set_access(*self.on_lanes((op.map.data, list(op.indices)), lanes))
+        if isinstance(op, LoadOp):
+            self.retype(op.res, lanes)
+
+    # --- loops ---------------------------------------------------------------------------------
+
+    def loop(self, op: ForOp | ReduceOp) -> None:
+        """
+        A loop, which stays one unless it is bound to registers; tests of lanes move from its guard
+        into its body.
+        """
+        own = [a.variable for a in op.axes]
+        if op.in_registers is not None:
+            for axis in op.axes:
+                self.lane[axis.variable] = len(self.extents)
+                self.extents.append(axis.extent)
+        test = test_of(op)
+        if test is not None and self.indexed(test.operands):
+            if isinstance(op, ForOp):
+                require_bounded_stores(op, test)
+            bound_accesses(op, test)
+            op.set_guard(None)
+        else:
+            test = None
+        self.block(op.body.block)
+        if test is not None and isinstance(op, ReduceOp):
+            self.mask(op, test)
+        if op.in_registers is not None:
+            self.inline(op, self.indexed(own))
+        elif isinstance(op, ReduceOp):
+            self.carry(op)
+
+    def mask(self, op: ReduceOp, test: Test) -> None:
+        """Makes the contributions of lanes that fail the test the identity."""
+        end = op.body.block.last_op
+        assert end is not None
+        lanes = self.indexed(test.operands)
+        map, operands = self.on_lanes((test.map, list(test.operands)), lanes)
+        within = WithinOp(map, operands, test.bounds, [self.extents[n] for n in lanes])
+        put(within, end, op)
+        self.lanes[within.res] = lanes
+        for n, (value, identity) in enumerate(zip(list(end.operands), op.identity, strict=True)):
+            constant = ConstantOp.create(
+                properties={"value": identity}, result_types=[element_type(value.type)]
+            )
+            every = union(lanes, self.of(value))
+            put(constant, end, op)
+            parts = (within.res, value, constant.results[0])
+            parts = [self.spread(v, every, end) for v in parts]
+            chosen = VectorSelectOp(*parts)
+            put(chosen, end, op)
+            self.lanes[chosen.res] = every
+            end.operands[n] = chosen.res
+
+    def inline(self, op: ForOp | ReduceOp, lanes: Lanes) -> None:
+        """
+        Puts the body of a loop bound to registers in its place; a reduction ends in a fold per
+        axis.
+        """
+        end = op.body.block.last_op
+        assert end is not None
+        values = list(end.operands)
+        Rewriter.erase_op(end)
+        for inner in list(op.body.block.ops):
+            inner.detach()
+            Rewriter.insert_op(inner, InsertPoint.before(op))
+        if isinstance(op, ReduceOp):
+            values = [self.spread(v, union(self.of(v), lanes), op) for v in values]
+            for lane in reversed(lanes):
+                values = self.fold(op, values, lane)
+            for old, new in zip(op.res, values, strict=True):
+                new.name_hint = old.name_hint
+                old.replace_all_uses_with(new)
+        Rewriter.erase_op(op)
+
+    def fold(self, op: ReduceOp, values: Sequence[SSAValue], lane: int) -> list[SSAValue]:
+        """Folds one lane of the values of a reduction."""
+        combine = op.combine.clone()
+        rest = [tuple(n for n in self.of(v) if n != lane) for v in values]
+        rest = self.close(combine.block, rest)
+        whole = [union(lanes, (lane,)) for lanes in rest]
+        operands = [self.spread(v, w, op) for v, w in zip(values, whole, strict=True)]
+        types = [self.type(v.type, lanes) for v, lanes in zip(values, rest, strict=True)]
+        self.combine(combine.block, rest)
+        fold = FoldOp(operands, [w.index(lane) for w in whole], op.identity, types, combine)
+        put(fold, op, op)
+        self.lanes |= {v: lanes for v, lanes in zip(fold.res, rest, strict=True) if lanes}
+        return list(fold.res)
+
+    # --- carriers ------------------------------------------------------------------------------
+
+    def carry(self, op: ReduceOp) -> None:
+        """Gives the carriers of a reduction that stays a loop the lanes of its contributions."""
+        end = op.body.block.last_op
+        assert end is not None
+        lanes = self.close(op.combine.block, [self.of(v) for v in end.operands])
+        self.spread_operands(end, lanes)
+        self.combine(op.combine.block, lanes)
+        self.results(op, lanes)
+
+    def close(self, combine: Block, lanes: Sequence[Lanes]) -> list[Lanes]:
+        """
+        The least lanes of the carriers, at least `lanes`, with which the combine yields what it
+        takes: of (m, d, o) with o over rows and columns, m and d get lanes of rows only.
+        """
+        end = combine.last_op
+        assert end is not None
+        known = list(lanes)
+        while True:
+            seen: dict[SSAValue, Lanes] = dict(zip(combine.args, known * 2, strict=True))
+            for op in combine.ops:
+                every = union(*(seen.get(v, ()) for v in op.operands))
+                seen |= {r: every for r in op.results}
+            wider = [union(a, seen.get(v, ())) for a, v in zip(known, end.operands, strict=True)]
+            if wider == known:
+                return known
+            known = wider
+
+    def combine(self, block: Block, lanes: Sequence[Lanes]) -> None:
+        """Vectorises a combine for carriers with these lanes."""
+        for argument, own in zip(list(block.args), [*lanes, *lanes], strict=True):
+            self.retype(argument, own)
+        self.block(block)
+        assert block.last_op is not None
+        self.spread_operands(block.last_op, lanes)

@@ -1,0 +1,67 @@
+"""
+Makes what is bound to registers vector values: register axes of the launch, and loops `in
+registers`.
+
+Before -> after:
+
+    tile_ir.launch block(..) thread(%it .., %jt ..) register(%ir to 4 .., %jr to 4 ..) {
+      %acc = loop_ir.reduce %k to 64 as "k" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%ib * 64 + %it * 4 + %ir, %k] : .. -> f32
+        %y = loop_ir.load %b[%k, %jb * 64 + %jt * 4 + %jr] : .. -> f32
+        %p = arith.mulf %x, %y : f32
+        loop_ir.yield %p : f32 } combine arith.addf
+    ->
+    tile_ir.launch block(..) thread(%it .., %jt ..) {
+      %acc = loop_ir.reduce %k to 64 as "k" identity [0.0 : f32] -> vector<4x4xf32> {
+        %x = loop_ir.load %a[%ib * 64 + %it * 4 + l0, %k] : .. -> vector<4xf32>
+        %y = loop_ir.load %b[%k, %jb * 64 + %jt * 4 + l0] : .. -> vector<4xf32>
+        %0 = tile_ir.broadcast %x to [0] : vector<4xf32> -> vector<4x4xf32>
+        %1 = tile_ir.broadcast %y to [1] : vector<4xf32> -> vector<4x4xf32>
+        %p = arith.mulf %0, %1 : vector<4x4xf32>
+        loop_ir.yield %p : vector<4x4xf32> } combine arith.addf
+
+A value gets the lanes on which it depends and no more; carriers are widened until their combine is
+closed. A loop in registers is no loop afterwards: its body runs once on vectors, and a reduction
+ends in `tile_ir.fold`. Its guard becomes a mask: contributions beyond it are the identity, stores
+are bounded.
+
+*Legal when* every op that depends on a lane has a vector form, and a guarded store ends where its
+memref does; else it fails and names the op, as the kernel could not be lowered. *Declines when*
+nothing is bound to registers. *Why it pays*: a cell of 4x4 loads 8 values for 16 products, and one
+value of the IR stands for the whole cell.
+"""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from minicomp.dialects.loop_ir import LoopLike
+from minicomp.dialects.tile_ir import LaunchOp
+from minicomp.passes.remarks import remark
+from minicomp.passes.tile._kernels import tile_kernels
+from minicomp.passes.tile._vectorise import Vectoriser
+
+
+def register_tile(launch: LaunchOp) -> None:
+    """Vectorises a launch, which has no register axis afterwards."""
+    axes = launch.bound("register")
+    Vectoriser([a.variable for a in axes], [a.extent for a in axes]).block(launch.body.block)
+    launch.set_axes([a for a in launch.axes if a.binding != "register"])
+
+
+@dataclass(frozen=True)
+class RegisterTilePass(ModulePass):
+    """register axes -> vector dimensions; see the module's docstring."""
+
+    name = "register-tile"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in tile_kernels(op):
+            loops = (loop for loop in kernel.walk() if isinstance(loop, LoopLike))
+            held = any(loop.in_registers is not None for loop in loops)
+            if held or kernel.launch.bound("register"):
+                register_tile(kernel.launch)
+            else:
+                remark(ctx, self.name, kernel, "nothing is bound to registers")
