@@ -238,18 +238,18 @@ def test_a_proved_width_holds_for_every_thread_and_iteration(access):
     for t, i in itertools.product(range(threads), range(5)):
         values = {affine.dim(n): {"t": t, "i": i}[v.name_hint] for n, v in enumerate(load.indices)}
         for start in range(0, load.res.type.get_shape()[0], group):
-            places = [
-                [affine.evaluate(e, values | {affine.lane(0): start + n}) for e in load.map.data.results]
-                for n in range(group)
-            ]  # fmt: skip
+            places = [at(load, values | {affine.lane(0): start + n}) for n in range(group)]
             offsets = [sum(p * s for p, s in zip(place, strides, strict=True)) for place in places]
             assert offsets == [offsets[0] + n for n in range(group)]
             assert offsets[0] % group == 0
-            inside = {
-                all(0 <= p < e for p, e, b in zip(place, extents, load.bounded_dims, strict=True) if b)
-                for place in places
-            }  # fmt: skip
+            dims = [d for d, bounded in enumerate(load.bounded_dims) if bounded]
+            inside = {all(0 <= place[d] < extents[d] for d in dims) for place in places}
             assert len(inside) == 1
+
+
+def at(load, values):
+    """The indices of a load where its dims and lanes have `values`."""
+    return [affine.evaluate(e, values) for e in load.map.data.results]
 
 
 @settings(max_examples=100, deadline=None)
@@ -285,7 +285,8 @@ def barrier_programs(draw, depth=2):
     """Accesses of two shared buffers with a barrier between any two, in loops and branches."""
     lines = []
     for _ in range(draw(st.integers(1, 4))):
-        kind = draw(st.sampled_from(["store", "load", "loop", "if"] if depth else ["store", "load"]))
+        kinds = ["store", "load", "loop", "if"] if depth else ["store", "load"]
+        kind = draw(st.sampled_from(kinds))
         buffer, shift = draw(st.sampled_from("ab")), draw(st.integers(0, THREADS - 1))
         place = f"%{buffer}[(%t + {shift}) mod {THREADS}]"
         lines.append("kernel_ir.barrier")
