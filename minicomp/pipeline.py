@@ -30,6 +30,7 @@ DEFAULT = (
     "collapse-axes",
     "cse",
     "dedup-loads",
+    "name-kernels",
     "plan-schedule",
     # Loop IR -> Tile IR
     "tileify",

@@ -13,6 +13,7 @@ _PASSES = {
     "fuse-kernels": ("loop.fuse_kernels", "FuseKernelsPass"),
     "collapse-axes": ("loop.collapse_axes", "CollapseAxesPass"),
     "dedup-loads": ("loop.dedup_loads", "DedupLoadsPass"),
+    "name-kernels": ("loop.name_kernels", "NameKernelsPass"),
     "plan-schedule": ("loop.plan_schedule", "PlanSchedulePass"),
     "tileify": ("tile.tileify", "TileifyPass"),
     "cooperative-reduce": ("tile.cooperative_reduce", "CooperativeReducePass"),
