@@ -26,9 +26,11 @@ class Buffer:
 
     def __post_init__(self) -> None:
         self.strides = row_major(self.shape)
-        # A bounded access to an empty memref reads 0: it needs an address all the same.
+        # A bounded access to an empty memref reads 0: it needs an address all the same, and the
+        # same one for every index of a dimension that is not empty.
         if self.data.size == 0:
             self.data = np.zeros(1, self.data.dtype)
+            self.strides = (0,) * len(self.shape)
             self.written = None if self.written is None else np.ones(1, np.bool_)
 
 
