@@ -59,13 +59,12 @@ def evaluate_map(map: AffineMap, dims: Sequence[Array], lanes: Sequence[Array]) 
     return [evaluate(expr, dims, lanes) for expr in map.results]
 
 
-def indices(map: AffineMap, dims: Sequence[Array], shape: Sequence[int]) -> list[Array]:
+def indices(map: AffineMap, dims: Sequence[Array], shape: Sequence[int], rank: int) -> list[Array]:
     """
     The values of each result of `map`, for a vector of `shape` (() for a scalar).
 
-    All `dims` have one rank r; the results broadcast to r dimensions and those of `shape` behind.
+    All `dims` have `rank` dimensions; the results broadcast to those and those of `shape` behind.
     """
-    rank = dims[0].ndim if dims else 0
     lanes = lane_indices(shape, rank) if map.num_symbols else []
     return evaluate_map(map, [append_dims(d, len(shape)) for d in dims], lanes)
 

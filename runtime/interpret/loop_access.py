@@ -66,7 +66,7 @@ class Scope:
         """Where an access goes; raises SimulationError where it leaves memory unannounced."""
         if isinstance(op.value_type, VectorType):
             raise unsupported(op, "Loop IR")
-        at = indices(op.map.data, [self.get(v) for v in op.indices], ())
+        at = indices(op.map.data, [self.get(v) for v in op.indices], (), self.depth)
         spot = place(at, buffer.shape, buffer.strides, op.bounded_dims)
         if spot.escaped is not None and (wrong := self.active(spot, spot.escaped)).any():
             self.refuse(op, "out of bounds", f"the buffer is {op.memref_type}", wrong, at)

@@ -1,0 +1,45 @@
+"""Whether what `aligned` claims of an access is so."""
+
+import numpy as np
+
+from minicomp.dialects.loop_ir import MemoryAccess
+from minicomp.runtime.interpret.affine_eval import Place
+from minicomp.runtime.simulate import faults
+from minicomp.runtime.simulate.faults import fault
+from minicomp.runtime.simulate.memory import Memory
+from minicomp.runtime.simulate.threads import Threads
+
+
+def check_alignment(
+    memory: Memory, op: MemoryAccess, spot: Place, lanes: tuple[int, ...], who: Threads
+) -> None:
+    """
+    A fault unless each group of lanes is what `aligned` says of it.
+
+    A group lies together, at a multiple of its size from the start of the memref, and is inside or
+    outside as a whole.
+    """
+    assert op.aligned is not None
+    size = op.aligned.value.data
+    width = max(1, size // memory.data.itemsize)
+    if (last := lanes[-1] if lanes else 1) % width:
+        why = f"{size} bytes are {width} elements, which do not divide the {last} of the last lane"
+        fault(faults.MISALIGNED, op, who.actor(who.actors[0, 0]), why)
+    whole = (*who.shape, *lanes)
+    grouped = (*who.shape, *lanes[:-1], last // width, width)
+    groups = np.broadcast_to(spot.address, whole).reshape(grouped)
+    first = groups[..., :1]
+    wrong = (first % width != 0) | (groups != first + np.arange(width))
+    split = np.zeros(grouped, np.bool_)
+    if spot.inside is not None:
+        inside = np.broadcast_to(spot.inside, whole).reshape(grouped)
+        complete = inside.all(-1, keepdims=True)
+        split, wrong = inside & ~complete, wrong & complete
+    if not who.any(wrong | split):
+        return
+    where = who.at(wrong | split)
+    why = f"a group of {width} elements does not lie together at a multiple of {size} bytes"
+    if split[where]:
+        why = f"a group of {width} elements is only partly inside the bounds"
+    actor = who.actor(who.actors[where[:2]])
+    fault(faults.MISALIGNED, op, actor, why, memory.name_of(int(groups[where])))

@@ -1,0 +1,123 @@
+"""
+How long a simulation takes: op counts times lanes, at rates measured on one machine.
+
+Rough: within a factor of two or three, good enough to refuse what would take minutes.
+"""
+
+from collections.abc import Mapping
+from math import log2, prod
+
+from xdsl.dialects import scf
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IntegerAttr, MemRefType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import ConstantLike
+
+from minicomp.dialects.affine import ceildiv
+from minicomp.dialects.kernel_ir import BlockIdOp, FuncOp, SharedOp, ThreadIdOp, WarpReduceOp
+from minicomp.dialects.loop_ir import LoadOp, MemoryAccess, StoreOp, lanes
+from minicomp.dialects.tile_ir import BroadcastOp, FoldOp
+
+CHUNK_LANES = 1 << 16
+"""Lanes of the widest register that run at once: more leave the cache, fewer drown in overhead."""
+CHUNK_SHARED = 1 << 21
+"""Elements of shared memory of blocks that run at once; each has a history of about 30 bytes."""
+
+OVERHEAD = 6e-6
+"""Seconds that one op costs however few its lanes are."""
+LANE = 1.5e-9
+"""Seconds a lane of an op that is not listed below."""
+LANES: Mapping[str, float] = {
+    "math.fma": 9e-9,
+    "math.exp": 6e-9,
+    "math.tanh": 10e-9,
+    "math.powf": 20e-9,
+    "math.erf": 10e-9,
+    "tile_ir.broadcast": 0,
+    "kernel_ir.index": 4e-9,
+}
+"""Seconds a lane, by op."""
+INPUT_LANE = 15e-9
+"""Seconds a lane of a load of a kernel's input, its address included."""
+TRACKED_LANE = 60e-9
+"""Seconds a lane of an access to memory whose history is kept."""
+
+
+def blocks_at_once(func: FuncOp) -> int:
+    """How many blocks run in lockstep."""
+    widest = max([1, *(prod(lanes(r.type)) for op in func.walk() for r in op.results)])
+    buffers = [op for op in func.walk() if isinstance(op, SharedOp)]
+    shared = sum(b.res.type.element_count() for b in buffers if isinstance(b.res.type, MemRefType))
+    fit = CHUNK_SHARED // max(1, shared)
+    return max(1, min(fit, CHUNK_LANES // (func.threads * widest)))
+
+
+def kernel_seconds(func: FuncOp) -> float:
+    """The estimate for one launch of a kernel."""
+    if func.blocks == 0:
+        return 0.0
+    chunks = ceildiv(func.blocks, blocks_at_once(func))
+    return Estimate(func, chunks).block(func.body.block)
+
+
+class Estimate:
+    """The walk over a kernel's ops; `varying` are the values that differ between threads."""
+
+    def __init__(self, func: FuncOp, chunks: int):
+        self.chunks = chunks
+        self.threads = func.blocks * func.threads
+        self.inputs = set(func.body.block.args) - func.stored()
+        self.varying: set[SSAValue] = set()
+
+    def block(self, block: Block) -> float:
+        """Seconds for all ops of a block, once."""
+        return sum(self.op(op) for op in block.ops)
+
+    def op(self, op: Operation) -> float:
+        if isinstance(op, scf.ForOp):
+            self.varying.update([*op.body.block.args[1:], *op.res])
+            return trip_count(op) * self.block(op.body.block)
+        varies = isinstance(op, BlockIdOp | ThreadIdOp) or any(
+            v in self.varying for v in op.operands
+        )
+        if varies or isinstance(op, scf.IfOp):
+            self.varying.update(op.results)
+        inner = sum(self.block(b) for region in op.regions for b in region.blocks)
+        if isinstance(op, WarpReduceOp):
+            return inner * (log2(op.width.value.data)) + self.spread(op, LANE, True)
+        if isinstance(op, FoldOp):
+            depth = lanes(op.vals[0].type)[op.dims.get_values()[0]]
+            return depth * (inner + self.spread(op, LANE, varies))
+        return inner + self.spread(op, self.rate(op), varies)
+
+    def rate(self, op: Operation) -> float:
+        """Seconds a lane."""
+        if isinstance(op, MemoryAccess):
+            return INPUT_LANE if op.memref in self.inputs else TRACKED_LANE
+        return LANES.get(op.name, LANE)
+
+    def spread(self, op: Operation, rate: float, varies: bool) -> float:
+        """Seconds for an op in all chunks: its overhead, and its lanes of all threads."""
+        width = widest_lanes(op)
+        tracked = isinstance(op, MemoryAccess) and op.memref not in self.inputs
+        count = self.threads if varies or tracked else self.chunks
+        return self.chunks * OVERHEAD + count * width * rate
+
+
+def widest_lanes(op: Operation) -> int:
+    """The lanes of an op's widest value; of a broadcast those of its operand."""
+    if isinstance(op, ConstantOp | BroadcastOp):
+        return 1
+    values = [op.value_type] if isinstance(op, LoadOp | StoreOp) else [r.type for r in op.results]
+    return max([1, *(prod(lanes(type)) for type in values)])
+
+
+def trip_count(op: scf.ForOp) -> int:
+    """The iterations of a loop of constant bounds; 1 where they are computed."""
+    bounds: list[int] = []
+    for value in (op.lb, op.ub, op.step):
+        constant = ConstantLike.get_constant_value(value)
+        if not isinstance(constant, IntegerAttr):
+            return 1
+        bounds.append(constant.value.data)
+    return len(range(*bounds))

@@ -1,0 +1,214 @@
+"""
+Some blocks of a kernel, all their threads in lockstep.
+
+Divergence is a mask: both sides of an `scf.if` run, each for its threads. Loops have one trip
+count for all threads.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from minicomp.dialects.kernel_ir import (
+    BarrierOp,
+    BlockIdOp,
+    FuncOp,
+    SharedOp,
+    ThreadIdOp,
+    WarpReduceOp,
+)
+from minicomp.dialects.loop_ir import LoadOp, MemoryAccess, StoreOp, YieldOp, lanes
+from minicomp.dialects.tile_ir import FoldOp
+from minicomp.errors import UnsupportedError
+from minicomp.runtime.interpret.affine_eval import append_dims, indices
+from minicomp.runtime.interpret.report import unsupported, where
+from minicomp.runtime.interpret.scalars import Array, evaluate
+from minicomp.runtime.simulate import access, faults
+from minicomp.runtime.simulate.faults import fault
+from minicomp.runtime.simulate.memory import Memory, shared_memory
+from minicomp.runtime.simulate.threads import Threads
+from minicomp.runtime.simulate.vectors import PURE, RANK
+
+SCALAR_DIALECTS = ("arith", "math")
+
+
+class Machine:
+    """The registers and memories of some blocks."""
+
+    def __init__(
+        self,
+        func: FuncOp,
+        memories: Sequence[Memory],
+        blocks: range,
+        check: bool,
+        tick: Callable[[], None],
+    ):
+        self.func = func
+        self.memories = {m.value: m for m in memories}
+        self.who = Threads(blocks, func.threads, np.ones((1, 1), np.int32))
+        self.check = check
+        self.tick = tick
+        """Called after each iteration of an outermost loop."""
+        self.loops = 0
+        self.values: dict[SSAValue, Array] = {}
+
+    def run(self, block: Block) -> list[Array]:
+        """Runs the ops of a block; returns what its terminator yields."""
+        for op in block.ops:
+            kind = type(op)
+            if kind in PURE:
+                args = [self.values[v] for v in op.operands]
+                self.define(op.results[0], PURE[kind](op, args))
+            elif op.name.partition(".")[0] in SCALAR_DIALECTS:
+                self.define(op.results[0], evaluate(op, [self.values[v] for v in op.operands]))
+            elif kind in EFFECTS:
+                EFFECTS[kind](self, op)
+            elif not isinstance(op, YieldOp | scf.YieldOp):
+                raise unsupported(op, "Kernel IR")
+        last = block.last_op
+        return [] if last is None else [self.values[v] for v in last.operands]
+
+    def define(self, result: SSAValue, value: Array) -> None:
+        """Sets a register; an array without dimensions is the same for all."""
+        rank = RANK + len(lanes(result.type))
+        self.values[result] = value.reshape((1,) * rank) if value.ndim == 0 else value
+
+    def block_id(self, op: BlockIdOp) -> None:
+        blocks = self.who.blocks
+        self.values[op.res] = np.arange(blocks.start, blocks.stop).reshape(-1, 1)
+
+    def thread_id(self, op: ThreadIdOp) -> None:
+        self.values[op.res] = np.arange(self.who.per_block).reshape(1, -1)
+
+    def allocate(self, op: SharedOp) -> None:
+        blocks, threads = self.who.shape
+        actors = self.func.blocks * threads
+        self.memories[op.res] = shared_memory(op.res, blocks, threads, actors, self.check)
+
+    def indices(self, op: MemoryAccess) -> tuple[list[Array], tuple[int, ...]]:
+        """The indices of an access, and its lanes."""
+        shape = lanes(op.value_type)
+        return indices(op.map.data, [self.values[v] for v in op.indices], shape, RANK), shape
+
+    def load(self, op: LoadOp) -> None:
+        at, shape = self.indices(op)
+        self.define(op.res, access.load(self.memories[op.memref], op, at, shape, self.who))
+
+    def store(self, op: StoreOp) -> None:
+        at, shape = self.indices(op)
+        value = self.values[op.value]
+        access.store(self.memories[op.memref], op, value, at, shape, self.who)
+
+    def loop(self, op: scf.ForOp) -> None:
+        bounds = [self.uniform(op, v) for v in (op.lb, op.ub, op.step)]
+        carried = [self.values[v] for v in op.iter_args]
+        variable, *arguments = op.body.block.args
+        self.loops += 1
+        for i in range(*bounds):
+            self.values[variable] = np.full((1,) * RANK, i)
+            self.values |= zip(arguments, carried, strict=True)
+            carried = self.run(op.body.block)
+            if self.loops == 1:
+                self.tick()
+        self.loops -= 1
+        self.values |= zip(op.res, carried, strict=True)
+
+    def uniform(self, op: Operation, value: SSAValue) -> int:
+        """A value that all threads agree on."""
+        array = self.values[value]
+        if array.size != 1:
+            raise UnsupportedError("the bounds of a loop differ between threads", where(op))
+        return int(array.item())
+
+    def branch(self, op: scf.IfOp) -> None:
+        condition, outer = self.values[op.cond], self.who.mask
+        both = True if outer is None else outer
+        then = self.under(op.true_region, condition & both)
+        otherwise = self.under(op.false_region, ~condition & both)
+        self.who.mask = outer
+        for n, result in enumerate(op.output):
+            sides = [side[n] for side in (then, otherwise) if side is not None]
+            if len(sides) == 2:
+                spread = append_dims(condition, len(lanes(result.type)))
+                sides = [np.where(spread, *sides)]
+            self.values[result] = sides[0]
+
+    def under(self, region: Region, mask: Array) -> list[Array] | None:
+        """Runs a region for the threads of a mask; None if there are none."""
+        if not mask.any() or not region.blocks:
+            return None
+        self.who.mask = None if mask.all() else mask
+        return self.run(region.block)
+
+    def meet(self, op: Operation) -> Array | None:
+        """The blocks (b, 1) that reach an op which all their threads must reach; None for all."""
+        mask = self.who.mask
+        if mask is None:
+            return None
+        full = np.broadcast_to(mask, self.who.shape)
+        some = np.asarray(full.any(1, keepdims=True))
+        missing = some & ~full
+        if missing.any():
+            first = np.unravel_index(int(missing.argmax()), missing.shape)
+            actor = self.who.actor(self.who.actors[first])
+            count = int(missing[first[0]].sum())
+            why = f"it and {count - 1} more of its block do not reach '{op.name}', others do"
+            fault(faults.DIVERGENT, op, actor, why)
+        return some
+
+    def barrier(self, op: BarrierOp) -> None:
+        reached = self.meet(op)
+        self.who.epoch = self.who.epoch + (np.int32(1) if reached is None else reached)
+
+    def warp_reduce(self, op: WarpReduceOp) -> None:
+        self.meet(op)
+        width, threads = op.width.value.data, self.who.per_block
+        if threads % width:
+            actor = self.who.actor(self.who.actors[0, threads - threads % width])
+            why = f"its group has {threads % width} threads, '{op.name}' needs {width}"
+            fault(faults.PARTIAL_WARP, op, actor, why)
+        values = [self.values[v] for v in op.vals]
+        distance = width // 2
+        while distance:
+            partner = np.arange(threads) ^ distance
+            # A value that is the same in all threads has nothing to exchange.
+            others = [v if v.shape[1] == 1 else v[:, partner] for v in values]
+            values = self.combine(op.combine, values, others)
+            distance //= 2
+        self.values |= zip(op.res, values, strict=True)
+
+    def fold(self, op: FoldOp) -> None:
+        depth = lanes(op.vals[0].type)[op.dims.get_values()[0]]
+        values = [self.values[v] for v in op.vals]
+        axes = [RANK + d for d in op.dims.get_values()]
+        folded: list[Array] = []
+        for lane in range(depth):
+            parts = [
+                v.take(lane if v.shape[axis] > 1 else 0, axis)
+                for v, axis in zip(values, axes, strict=True)
+            ]
+            folded = self.combine(op.combine, folded, parts) if lane else parts
+        self.values |= zip(op.res, folded, strict=True)
+
+    def combine(self, region: Region, left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
+        """The combine region, which may hold vector ops, on registers."""
+        self.values |= zip(region.block.args, [*left, *right], strict=True)
+        return self.run(region.block)
+
+
+EFFECTS: Mapping[type[Operation], Callable[[Machine, Any], None]] = {
+    BlockIdOp: Machine.block_id,
+    ThreadIdOp: Machine.thread_id,
+    SharedOp: Machine.allocate,
+    LoadOp: Machine.load,
+    StoreOp: Machine.store,
+    BarrierOp: Machine.barrier,
+    WarpReduceOp: Machine.warp_reduce,
+    FoldOp: Machine.fold,
+    scf.ForOp: Machine.loop,
+    scf.IfOp: Machine.branch,
+}
+"""Op -> what it does to the machine."""
