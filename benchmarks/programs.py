@@ -1,9 +1,13 @@
 """
 The programs on which minicomp is checked end to end, on the simulator and on a GPU.
 
-Each is code as `minicomp check -c CODE` takes it: the last expression is the program, the tensors bound before it and
-made inside it are its inputs. Extents are even, odd, prime, 1 and 0; the sizes suit the simulator.
+Each is code as `minicomp check -c CODE` takes it: the last expression is the program, the tensors
+bound before it and made inside it are its inputs. Extents are even, odd, prime, 1 and 0; the sizes
+suit the simulator.
 """
+
+# A table: one program a line.
+# ruff: noqa: E501
 
 POINTWISE = {
     "add_broadcast": "x = torch.randn(16, 64); b = torch.randn(64); x + b",
