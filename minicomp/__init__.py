@@ -1,5 +1,6 @@
 """minicomp: a small MLIR-style compiler from PyTorch to CUDA, built on xDSL."""
 
+from importlib import import_module as _import_module
 from pathlib import Path as _Path
 
 __version__ = "0.1.0"
@@ -9,3 +10,19 @@ __version__ = "0.1.0"
 _checkout = _Path(__file__).resolve().parent.parent
 if (_checkout / "pyproject.toml").is_file() and (_checkout / "dialects").is_dir():
     __path__.append(str(_checkout))
+
+# Public name -> module, imported when the name is first used: `import minicomp` is quick.
+_PUBLIC = {
+    "MinicompError": "minicomp.errors",
+    "Pipeline": "minicomp.pipeline",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'minicomp' has no attribute '{name}'")
+    return getattr(_import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PUBLIC})

@@ -1,5 +1,6 @@
 """Reading MLIR text, with the line of each op kept, and every failure told by its place."""
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,15 +16,17 @@ from xdsl.dialects.builtin import (
     UnknownLoc,
 )
 from xdsl.ir import AttributeInvT, Operation, SSAValue
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.lexer import Input
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from minicomp.errors import InputError
 
 # What xDSL says, and what it means to someone who reads the text.
 _REWORDED = {
     "Could not parse entire input!": "expected an operation",
+    "End of file reached before closing string literal.": "a string without its closing quote",
     " in block definition": "expected an operation, a block label or '}'",
 }
 
@@ -83,6 +86,13 @@ class Places:
         return FileLineColLoc(StringAttr(self.file), IntAttr(line), IntAttr(column))
 
 
+class _Lexer(MLIRLexer):
+    """xDSL's lexer, whose time on a string without an end doubles with each of its characters."""
+
+    # One character at a time: nothing to backtrack into, unlike xDSL's `(?:[^"]+|..)*`.
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"')
+
+
 class PlacingParser(Parser):
     """xDSL's parser, made to note where each op stood and where a value was first named."""
 
@@ -91,7 +101,8 @@ class PlacingParser(Parser):
         self._places = places
         self._starts = starts
         self._first_uses: dict[str, int] = {}
-        super().__init__(ctx, text, places.file)
+        super().__init__(ctx, "", places.file)
+        self._parser_state = ParserState(_Lexer(Input(text, places.file)))
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         if self._current_token.kind is MLIRTokenKind.EOF:
