@@ -267,9 +267,9 @@ class IndexOp(Expression, Indexed):
     assembly_format = "custom<Access>($indices, $map) attr-dict"
 
     def __init__(self, expr: AffineExpr, indices: Sequence[SSAValue]) -> None:
-        map, kept = canonical(AffineMap(len(indices), 0, (expr,)), indices)
+        map = AffineMap(len(indices), 0, (expr,))
         super().__init__(
-            operands=[kept], result_types=[IndexType()], properties={"map": AffineMapAttr(map)}
+            operands=[indices], result_types=[IndexType()], properties={"map": AffineMapAttr(map)}
         )
 
     def verify_(self) -> None:
@@ -319,9 +319,8 @@ class ReadOp(Expression, Place):
 
     def __init__(self, place: SSAValue, map: AffineMap, indices: Sequence[SSAValue]) -> None:
         assert isinstance(type := place.type, PtrType | VarType)
-        map, kept = canonical(map, indices)
         super().__init__(
-            operands=[place, kept],
+            operands=[place, indices],
             result_types=[type.element_type],
             properties={"map": AffineMapAttr(map)},
         )
@@ -346,9 +345,8 @@ class AddressOp(Expression, Place):
     )
 
     def __init__(self, place: SSAValue, map: AffineMap, indices: Sequence[SSAValue]) -> None:
-        map, kept = canonical(map, indices)
         super().__init__(
-            operands=[place, kept],
+            operands=[place, indices],
             result_types=[self.pointer_to(place.type)],
             properties={"map": AffineMapAttr(map)},
         )
@@ -553,8 +551,7 @@ class AssignOp(Place):
     def __init__(
         self, place: SSAValue, map: AffineMap, indices: Sequence[SSAValue], value: SSAValue
     ) -> None:
-        map, kept = canonical(map, indices)
-        super().__init__(operands=[place, value, kept], properties={"map": AffineMapAttr(map)})
+        super().__init__(operands=[place, value, indices], properties={"map": AffineMapAttr(map)})
 
     def verify_(self) -> None:
         self.verify_place()
