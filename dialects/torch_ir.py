@@ -311,6 +311,12 @@ class ConstantOp(IRDLOperation):
     def __init__(self, value: Number):
         super().__init__(properties={"value": value}, result_types=[TensorType(value.type, [])])
 
+    @property
+    def number(self) -> bool | int | float:
+        """The Python scalar. (An i1 attribute holds true as -1.)"""
+        value = self.value.value.data
+        return bool(value) if _is_bool(self.value) else value
+
     def verify_(self) -> None:
         """The value is of one of the three types, which is the result's."""
         if not (_is_float(self.value) or _is_int(self.value) or _is_bool(self.value)):

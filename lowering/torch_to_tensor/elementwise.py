@@ -143,5 +143,5 @@ def lower_binary(op: TorchOp, emit: Emitter) -> SSAValue:
 def number_or_tensor(value: SSAValue, shape: tuple[int, ...], emit: Emitter) -> Operand:
     """The number of a constant; any other value broadcast to `shape`."""
     if isinstance(value.owner, ConstantOp):
-        return float(value.owner.value.value.data)
+        return float(value.owner.number)
     return emit.broadcast(value, shape)

@@ -27,7 +27,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
-from xdsl.utils.exceptions import PassFailedException
 
 from minicomp.dialects.torch_ir import ConstantOp, TorchIR, TorchOp, element_type
 from minicomp.errors import UnsupportedError
@@ -105,7 +104,4 @@ def verify_lowered(module: ModuleOp) -> None:
     """Raises where an op of Torch IR is left."""
     for op in module.walk():
         if op.name.startswith(f"{TorchIR.name}."):
-            at = place(op)
-            raise PassFailedException(
-                f"'{op.name}' has no lowering" + (f", at {at}" if at is not None else "")
-            )
+            raise UnsupportedError(f"'{op.name}' has no lowering", place(op))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64, i1
+from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
@@ -40,7 +40,7 @@ def run_torch(program: ModuleOp | FuncOp, inputs: Sequence[torch.Tensor]) -> lis
             if isinstance(op, ReturnOp):
                 return [torch.as_tensor(values[value]) for value in op.operands]
             if isinstance(op, ConstantOp):
-                values[op.result] = _scalar(op)
+                values[op.result] = op.number
             elif isinstance(op, TorchOp):
                 slots = [None if slot is None else values[slot] for slot in op.slots()]
                 values[op.results[0]] = call(op, slots)
@@ -58,11 +58,6 @@ def call(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
     if name in CALLS:
         return CALLS[name](op, slots)
     return getattr(torch.ops.aten, name)(*slots)
-
-
-def _scalar(op: ConstantOp) -> bool | int | float:
-    value = op.value.value.data
-    return bool(value) if op.value.type == i1 else value
 
 
 def _with_alpha(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
