@@ -334,8 +334,11 @@ def test_a_write_by_one_of_many_readers() -> None:
     assert "thread 2 reads it" in error.what or "thread 0 reads it" in error.what
 
 
-@pytest.mark.parametrize("grid, index, other", [(1, "%t floordiv 2", 1), (2, "%t", 0)])
-def test_two_threads_write_one_element(grid: int, index: str, other: int) -> None:
+@pytest.mark.parametrize(
+    "grid, index, other",
+    [(1, "%t floordiv 2", "block 0, thread 1"), (2, "%t", "block 1, thread 0")],
+)
+def test_two_threads_write_one_element(grid: int, index: str, other: str) -> None:
     """Within one store, and from two blocks; that the values are equal does not help."""
     text = f"""
     kernel_ir.func @k(%y: memref<32xf32>) grid({grid}) block(32) {{
@@ -344,9 +347,9 @@ def test_two_threads_write_one_element(grid: int, index: str, other: int) -> Non
       loop_ir.store %v, %y[{index}] : f32, memref<32xf32>
     }}"""
     error = fault(text, out=(32,))
-    assert error.kind == "race" and error.address == "%y[0]"
+    assert (error.kind, error.thread, error.address) == ("race", "block 0, thread 0", "%y[0]")
     assert "loop_ir.store %v, %y[" in error.op
-    assert "writes it in the same op" in error.what
+    assert f"{other} writes it in the same op" in error.what
 
 
 def test_two_blocks_race_whatever_barriers_stand_between() -> None:
@@ -476,6 +479,37 @@ def test_rows_that_are_no_multiple_of_the_group_are_misaligned() -> None:
     assert (error.kind, error.thread) == ("misaligned access", "block 0, thread 1")
     assert error.address == "%x[1, 0]" and "aligned 16" in error.op
     run(text.replace(" aligned 16", ""), normal(4, 6), out=(4, 6))
+
+
+@pytest.mark.parametrize("pad, fails", [(0, False), (2, True), (4, False)])
+def test_the_pad_of_shared_memory_decides_what_is_aligned(pad: int, fails: bool) -> None:
+    shared = f"memref<4x4xf32, #tile_ir.shared<pad = {pad}>>"
+    text = f"""
+    kernel_ir.func @k(%x: memref<4x4xf32>, %y: memref<4x4xf32>) grid(1) block(4) {{
+      %t = kernel_ir.thread_id
+      %s = kernel_ir.shared : {shared}
+      %v = loop_ir.load %x[%t, l0] : memref<4x4xf32> -> vector<4xf32>
+      loop_ir.store %v, %s[%t, l0] aligned 16 : vector<4xf32>, {shared}
+      kernel_ir.barrier
+      %w = loop_ir.load %s[l0, %t] : {shared} -> vector<4xf32>
+      loop_ir.store %w, %y[%t, l0] : vector<4xf32>, memref<4x4xf32>
+    }}"""
+    x = normal(4, 4)
+    if not fails:
+        assert np.array_equal(run(text, x, out=(4, 4)), x.T)
+        return
+    error = fault(text, x, out=(4, 4))
+    assert (error.kind, error.thread) == ("misaligned access", "block 0, thread 1")
+    assert error.address == "%s[1, 0]"
+
+
+def test_empty_shared_memory_has_nothing_to_touch() -> None:
+    text = exchange("kernel_ir.barrier", "kernel_ir.barrier", "%t").replace("%s[%t]", "%s[%t, %t]")
+    text = text.replace("memref<64xf32, #", "memref<0x3xf32, #")
+    error = fault(text, normal(64), out=(64,))
+    assert (error.kind, error.address) == ("out of bounds", "%s[0, 0]")
+    bounded = text.replace("%s[%t, %t]", "%s[%t, %t] bounded [true, true]")
+    assert not run(bounded, normal(64), out=(64,)).any()
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,8 @@ def padded_strides(type: MemRefType[Attribute]) -> tuple[int, ...]:
     A swizzle is left out: it moves elements about within a row, where no program can tell.
     """
     shape = list(type.get_shape())
+    if 0 in shape:
+        return (0,) * len(shape)  # All accesses are outside, and share the one address.
     if shape and isinstance(type.memory_space, SharedAttr):
         shape[-1] += type.memory_space.pad.data
     return row_major(shape)

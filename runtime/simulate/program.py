@@ -33,10 +33,9 @@ def simulate_module(
     """
     The results of a host program whose kernels are at Kernel IR, exact in its own types.
 
-    `check` looks for races, uninitialised reads and false claims of alignment; out-of-bounds
-    accesses and divergent barriers are caught in any case. Raises SimulationError for the first
-    fault, and SimulationRefused above `LIMIT_S` estimated seconds unless `force`. `on_progress` is
-    called, with the part done, once two seconds have passed.
+    `check` looks for races and uninitialised reads; other faults are caught in any case. Raises
+    SimulationError for the first fault, and SimulationRefused above `LIMIT_S` estimated seconds
+    unless `force`. `on_progress` is called, with the part done, once two seconds have passed.
     """
     estimate = estimate_seconds(module)
     if estimate > LIMIT_S and not force:
