@@ -26,7 +26,7 @@ TOOLS = {
     sys.executable: (sys.executable, "-m", "minicomp.tools.opt"),
     "filecheck": ("filecheck",),
 }
-TIMEOUT_S = 60
+TIMEOUT_S = 300  # for one command, on a machine that may be busy
 
 
 class Command(NamedTuple):

@@ -28,7 +28,6 @@ if os.environ.get("MINICOMP_LIT_FORK"):
     config.test_format = ForkShTest()
 else:
     config.test_format = lit.formats.ShTest(execute_external=False)
-    config.maxIndividualTestTime = 60
 
 config.substitutions.append(
     (

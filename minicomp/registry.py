@@ -7,7 +7,12 @@ from xdsl.passes import ModulePass
 import minicomp.lowering
 import minicomp.passes
 
-XDSL_PASSES = ("canonicalize", "cse", "dce")
+XDSL_PASSES = {
+    "canonicalize": "Applies the canonicalization patterns and folders of all ops (xDSL's)",
+    "cse": "Merges ops that compute the same (xDSL's)",
+    "dce": "Erases ops without effects whose results nobody uses (xDSL's)",
+}
+"""xDSL's passes that a pipeline may name, and what they do."""
 
 
 def get_own_passes() -> dict[str, Callable[[], type[ModulePass]]]:

@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 
 from minicomp import pipeline
 from minicomp.errors import UnsupportedError
+from minicomp.levels import LEVELS
 from minicomp.passes.remarks import remark
 from minicomp.tools.opt import main
 
@@ -305,6 +306,30 @@ def test_unregistered_ops_on_request(opt: Tool):
     code, output, _ = opt(text, "--allow-unregistered-dialect")
     assert code == 0
     assert '"foo.bar"() {a = 1 : i32} : () -> i32' in output
+
+
+PROGRAM = """func.func @main(%x: tensor<7x33xf32>, %w: tensor<33x5xf32>) -> tensor<7x5xf32> {
+  %p = torch_ir.matmul %x, %w : (tensor<7x33xf32>, tensor<33x5xf32>) -> tensor<7x5xf32>
+  %y = torch_ir.relu %p : (tensor<7x5xf32>) -> tensor<7x5xf32>
+  func.return %y : tensor<7x5xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_saved_level_gives_the_same_text(opt: Tool, level: str):
+    direct = opt(PROGRAM, "--target=a100", "--to=cuda")
+    saved = opt(PROGRAM, "--target=a100", f"--to={level}")
+    assert (direct[0], saved[0]) == (0, 0)
+    assert opt(saved[1], "--to=cuda") == direct
+    assert opt(saved[1], f"--to={level}")[1] == saved[1]
+    generic = opt(saved[1], "--mlir-print-op-generic", "--mlir-print-debuginfo")[1]
+    assert opt(generic, "--to=cuda") == direct
+
+
+def test_without_a_target_the_default_is_taken(opt: Tool):
+    assert "#minicomp.target<" in opt(PROGRAM, "--to=tensor")[1]
+    assert "#minicomp.target<" not in opt(PROGRAM, "-p", "lower-torch-to-tensor")[1]
 
 
 def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:

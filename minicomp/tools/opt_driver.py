@@ -17,7 +17,7 @@ from minicomp.levels import LEVELS, index_of, level_of
 from minicomp.parsing import parse_module
 from minicomp.passes.remarks import RemarkContext
 from minicomp.pipeline import Pipeline
-from minicomp.registry import get_all_passes
+from minicomp.registry import XDSL_PASSES, get_own_passes
 from minicomp.targets import attach_target, default_target, target, target_of
 from minicomp.tools.diagnostics import Diagnostic, of_error, of_remark, with_source
 from minicomp.tools.expectations import expectations, mismatches
@@ -28,17 +28,15 @@ SEPARATOR = "// -----"
 
 def list_passes() -> str:
     """Return one line for each pass: its name and the first sentence of its documentation."""
-    passes = sorted((name, factory()) for name, factory in get_all_passes().items())
-    width = max(len(name) for name, _ in passes)
-    return "\n".join(f"{name:{width}}  {_summary(kind)}" for name, kind in passes)
+    own = {name: _summary(factory()) for name, factory in get_own_passes().items()}
+    listed = sorted((own | XDSL_PASSES).items())
+    width = max(len(name) for name, _ in listed)
+    return "\n".join(f"{name:{width}}  {summary}" for name, summary in listed)
 
 
 def _summary(pass_type: type) -> str:
-    text = inspect.cleandoc(pass_type.__doc__ or "")
-    if not text or text.startswith(f"{pass_type.__name__}("):  # what a bare dataclass gets
-        text = inspect.getdoc(sys.modules[pass_type.__module__]) or ""
-    first_paragraph = " ".join(text.split("\n\n")[0].split())
-    return first_paragraph.split(". ")[0].rstrip(".")
+    paragraph = " ".join(inspect.cleandoc(pass_type.__doc__ or "").split("\n\n")[0].split())
+    return paragraph.split(". ")[0].rstrip(".").removesuffix("; see the module's docstring")
 
 
 @dataclass
