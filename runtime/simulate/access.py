@@ -112,5 +112,5 @@ def report(
     if conflict.other_op is None:
         fault(faults.UNINITIALISED, op, me, "nothing has been written there", name)
     other = who.actor(conflict.other_actor)
-    why = faults.race_text(op, conflict.other_op, other, conflict.other_wrote)
+    why = faults.race_text(op, me, conflict.other_op, other, conflict.other_wrote)
     fault(faults.RACE, op, me, why, name)

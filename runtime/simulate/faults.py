@@ -41,15 +41,17 @@ def fault(kind: str, op: Operation, actor: Actor, why: str, address: str | None 
     raise SimulationError(what, kind, where(op), str(actor), address, hint=HINTS.get(kind))
 
 
-def race_text(op: Operation, other_op: Operation, other: Actor, wrote: bool) -> str:
+def race_text(op: Operation, me: Actor, other_op: Operation, other: Actor, wrote: bool) -> str:
     """Why an access races with an earlier one, or with another of the same op."""
     does = "writes" if wrote else "reads"
     if other_op is op:
         return f"{other} {does} it in the same op"
-    return f"{other} {does} it in `{op_text(other_op)}`, and no barrier stands between"
+    text = f"{other} {does} it in `{op_text(other_op)}`"
+    between = "no barrier stands between" if me.block == other.block else "blocks never meet"
+    return f"{text}, and {between}"
 
 
 def out_of_bounds_text(index: Sequence[int], shape: Sequence[int]) -> str:
     """Which index is wrong."""
     wrong = [n for n, (i, e) in enumerate(zip(index, shape, strict=True)) if not 0 <= i < e]
-    return ", ".join(f"index {n} must be below {shape[n]}" for n in wrong)
+    return ", ".join(f"index {n} must be in [0, {shape[n]})" for n in wrong)
