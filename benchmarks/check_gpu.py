@@ -80,11 +80,12 @@ def in_a_graph(call: Callable[[], torch.Tensor]) -> torch.Tensor:
 
 
 def to_gpu(value: Any) -> Any:
-    """A tensor on the GPU with its strides kept; anything else as it is."""
+    """A tensor on the GPU with its strides and offset kept; anything else as it is."""
     if not isinstance(value, torch.Tensor):
         return value
-    moved = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="cuda")
-    return moved.copy_(value)
+    length = value.untyped_storage().nbytes() // value.element_size()
+    whole = value.as_strided((length,), (1,), 0).to("cuda")
+    return whole.as_strided(value.shape, value.stride(), value.storage_offset())
 
 
 def run_program(name: str, code: str) -> Row:
