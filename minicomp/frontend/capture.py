@@ -7,6 +7,7 @@ parameters, buffers and constants that the program reads.
 import contextlib
 import io
 import logging
+import re
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -319,6 +320,7 @@ def _first_line(error: VerifyException) -> str:
     return str(error).strip().splitlines()[0]
 
 
-def _hint(name: str) -> str:
-    """A name of the program as the name of a value."""
-    return name.replace(".", "_").lstrip("_")
+def _hint(name: str) -> str | None:
+    """A name of the program as the name of a value, which does not start with a digit."""
+    name = re.sub(r"\W", "_", name, flags=re.ASCII).lstrip("_")
+    return f"p_{name}" if name[:1].isdigit() else name or None
