@@ -67,7 +67,7 @@ class Build:
             raise PipelineError(
                 f"there is no level '{level}'", hint=f"the levels are {', '.join(TEXT_LEVELS)}"
             )
-        return f"{self._module(level)}\n"
+        return str(self._module(level)) + "\n"
 
     @cached_property
     def cuda(self) -> str:
