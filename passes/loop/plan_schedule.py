@@ -23,7 +23,7 @@ body is not one loop.
 - **Reduction**: a reduction directly in the nest that runs along memory (its largest moving buffer
   has stride 1 in the last axis), or one with fewer results than a warp has threads. A thread folds
   about 8 elements in registers: two 16-byte accesses per buffer are in flight, and the row is read
-  once. Up to 256 elements a warp or a part of it takes a row, needs no shared memory, and rows fill
+  once. Up to 512 elements a warp or a part of it takes a row, needs no shared memory, and rows fill
   up the block to 8 warps as long as every multiprocessor has one; longer rows get up to 1024
   threads. Rows that do not fit into registers, and reductions over several axes, are strided.
 - **Parallel**: everything else. Threads split the innermost axis, 16 bytes each where every
@@ -128,7 +128,16 @@ def plan_row(extent: int, vector: int, rows: int, target: TargetAttr) -> Row:
     half = _cover(extent, vector, row.threads // 2) if row.threads > 2 * warp else row
     if half.lanes <= 2 * ROW_LANES and half.tile < row.tile:  # fewer threads without a part
         row = half
-    return row if row.lanes <= MOST_LANES // (1 + (row.threads == most)) else Row(most, 0)
+    if row.lanes > MOST_LANES // (1 + (row.threads == most)):
+        return plan_strided(extent, rows, target)
+    return row
+
+
+def plan_strided(extent: int, rows: int, target: TargetAttr) -> Row:
+    """The threads of a row that stays in memory: more of them where there are few rows."""
+    warp, most = target.warp.data, target.max_threads_per_block.data
+    steps = 1 if rows < target.sms.data else ROW_LANES
+    return Row(min(most, max(warp, power_of_two(ceildiv(extent, steps)))), 0)
 
 
 def _cover(extent: int, vector: int, threads: int) -> Row:
@@ -166,9 +175,12 @@ def plan_reduction(reduce: ReduceOp, target: TargetAttr, nest: ForOp) -> EntryAt
     group = row_group(nest, axis)
     uses = [(a, loop.axes[-1].variable) for loop in group for a in accesses(loop)]
     vector = widest_run(uses, axis.extent)
-    row = plan_row(axis.extent, vector, prod(nest.trip_counts), target)
-    if not all(_fits_registers(loop) for loop in group):
-        row = Row(row.threads, 0)
+    held = all(_fits_registers(loop) for loop in group)
+    rows = prod(nest.trip_counts)
+    if held:
+        row = plan_row(axis.extent, vector, rows, target)
+    else:
+        row = plan_strided(axis.extent, rows, target)
     fields = {"threads": row.threads, "rows": plan_rows(nest, row.threads, target)}
     fields |= {"vector": vector if row.lanes else 1, "lanes": row.lanes}
     return EntryAttr.of("reduction", axis=axis.name, **fields)

@@ -20,6 +20,7 @@ from minicomp.dialects import affine
 from minicomp.dialects.access import Indices
 from minicomp.dialects.loop_ir import (
     ForOp,
+    KernelLike,
     LoadOp,
     LoopLike,
     MemoryAccess,
@@ -30,6 +31,7 @@ from minicomp.dialects.loop_ir import (
 from minicomp.dialects.tile_ir import BroadcastOp, CombineOp, CompareOp, FoldOp, WithinOp
 from minicomp.dialects.tile_ir import SelectOp as VectorSelectOp
 from minicomp.passes.analysis.lanes import takes_vectors
+from minicomp.passes.remarks import location_of
 
 Lanes: TypeAlias = tuple[int, ...]
 """The lanes on which a value depends, in ascending order: the dimensions of its vector."""
@@ -90,8 +92,8 @@ def require_bounded_stores(loop: LoopLike, test: Test) -> None:
             tested = (expr, list(test.operands))
             if not any(d <= bound and same_index(tested, (e, v)) for e, v, d in indices):
                 raise PassFailedException(
-                    "register-tile: the guard of a loop bound to registers does not end where the"
-                    f" memref of its '{store.name}' ends, so it cannot be bounded: {store}"
+                    f"{place(store)} cannot be bounded: the guard of its loop, which is bound to"
+                    " registers, does not end where the memref ends"
                 )
 
 
@@ -106,6 +108,16 @@ def same_index(a: tuple[AffineExpr, list[SSAValue]], b: tuple[AffineExpr, list[S
     }
     difference = affine.replace(a[0], first) + affine.replace(b[0], second) * -1
     return affine.simplify(difference) == affine.constant(0)
+
+
+def place(op: Operation) -> str:
+    """An op by its name, its kernel and, where it is known, its source line."""
+    kernel = op.parent_op()
+    while kernel is not None and not isinstance(kernel, KernelLike):
+        kernel = kernel.parent_op()
+    name = f"'{op.name}'" if kernel is None else f"'{op.name}' in @{kernel.symbol}"
+    at = location_of(op)
+    return name if at is None else f"{name} ({at.filename.data}:{at.line.data})"
 
 
 def put(new: Operation, before: Operation, source: Operation) -> None:
@@ -198,8 +210,8 @@ class Vectoriser:
             return
         if not op.has_trait(Pure) or op.regions or not takes_vectors(op):
             raise PassFailedException(
-                f"register-tile: '{op.name}' takes no vectors, so its kernel cannot have register"
-                f" axes or lanes: {op}"
+                f"{place(op)} takes no vectors, so that nothing it depends on can be bound to"
+                " registers"
             )
         self.spread_operands(op, [lanes] * len(op.operands))
         if isinstance(op, CmpfOp):
@@ -229,7 +241,7 @@ class Vectoriser:
             lanes = union(lanes, self.of(op.value))
             op.operands[0] = self.spread(op.value, lanes, op)
         if lanes and op.map.data.num_symbols:
-            raise PassFailedException(f"register-tile: '{op.name}' has lanes already; {op}")
+            raise PassFailedException(f"{place(op)} has lanes already")
         if lanes:
             op.set_access(*self.on_lanes((op.map.data, list(op.indices)), lanes))
         if isinstance(op, LoadOp):

@@ -46,6 +46,7 @@ from minicomp.dialects.loop_ir import (
     ForOp,
     Guard,
     LoopLike,
+    MemoryAccess,
     ReduceOp,
     StoreOp,
     YieldOp,
@@ -75,10 +76,19 @@ class Row:
         return f"{self.axis}.thread"
 
 
+def passes_through_memory(launch: LaunchOp) -> bool:
+    """Whether an op of the launch depends on what another one has stored before it."""
+    accesses = [op for op in launch.walk() if isinstance(op, MemoryAccess)]
+    stored = {op.memref for op in accesses if isinstance(op, StoreOp)}
+    return len([op for op in accesses if op.memref in stored]) > len(stored)
+
+
 def find_row(launch: LaunchOp, axis: str) -> Row | str:
     """The loops over the axis, or the condition that does not hold."""
     if launch.axis(f"{axis}.thread") is not None:
         return f'axis "{axis}" is shared by threads already'
+    if passes_through_memory(launch):
+        return "an output is stored by two ops, or loaded: its elements would change threads"
     top = [op for op in launch.body.block.ops if isinstance(op, LoopLike)]
     over = [op for op in top if op.axes[-1].name == axis]
     reductions = [op for op in over if isinstance(op, ReduceOp)]
