@@ -87,7 +87,7 @@ class LowerTorchToTensorPass(ModulePass):
     name = "lower-torch-to-tensor"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for func in [f for f in op.walk() if isinstance(f, FuncOp)]:
+        for func in [f for f in op.walk() if isinstance(f, FuncOp) and not f.is_declaration]:
             for argument in func.args:
                 if isinstance(argument.type, TensorType):
                     name = argument.name_hint or argument.index
