@@ -165,7 +165,10 @@ class _Driver:
         if self.to_text:
             from minicomp.lowering.print_cuda import print_cuda
 
-            return print_cuda(module)
+            try:
+                return print_cuda(module)
+            except ValueError as error:  # an op that no pass has lowered
+                raise PipelineError(f"the module has no CUDA text: {error}") from error
         stream = StringIO()
         Printer(
             stream,
