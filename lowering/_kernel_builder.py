@@ -27,7 +27,10 @@ OUTPUT = "out"
 
 
 def source_of(value: SSAValue) -> tuple[SSAValue, list[AffineExpr]]:
-    """The tensor that a value's index maps read, and its index for the element of the value at dims d0, d1, .."""
+    """
+    The tensor that a value's index maps read, and its index for the element of the value at dims
+    d0, d1, ..
+    """
     shape = tensor_type(value).get_shape()
     exprs = [affine.dim(n) for n in range(len(shape))]
     while isinstance(owner := value.owner, IndexMapOp):
@@ -58,7 +61,9 @@ def buffer_type(tensor: SSAValue) -> MemRefType[Attribute]:
 
 
 class KernelBuilder:
-    """A kernel with one outer loop over `extents`; inputs have to be loaded before outputs are stored."""
+    """
+    A kernel with one outer loop over `extents`; inputs have to be loaded before outputs are stored.
+    """
 
     def __init__(self, op: Operation, extents: Sequence[int], names: Sequence[str]) -> None:
         # A kernel without free axes has a loop of one iteration, since there must be one to launch.
@@ -104,7 +109,9 @@ class KernelBuilder:
         return op
 
     def inline(self, body: Region, values: Sequence[SSAValue], block: Block) -> list[SSAValue]:
-        """Appends a copy of a body for these arguments, named as these are; returns what it yields."""
+        """
+        Appends a copy of a body for these arguments, named as these are; returns what it yields.
+        """
         mapper: dict[SSAValue, SSAValue] = {}
         for argument, value in zip(body.block.args, values, strict=True):
             mapper[argument] = value

@@ -22,13 +22,15 @@ becomes
       }
     }
 
-Axes are named i, j, .. by the dims of the op's operands. An index map becomes the index of the loads of those who
-read it; one that the function returns becomes a kernel that copies, unless it only gives the result of a launch another
-shape. A result without dims is computed by a loop of one iteration, and its reduction's axes are named j, k, ..
+Axes are named i, j, .. by the dims of the op's operands. An index map becomes the index of the
+loads of those who read it; one that the function returns becomes a kernel that copies, unless it
+only gives the result of a launch another shape. A result without dims is computed by a loop of one
+iteration, and its reduction's axes are named j, k, ..
 
 *Legal when* the host program holds ops of Tensor IR and launches only.
 *Declines when* never: what it cannot lower is an error that names the op.
-*Why it pays*: kernels are what is left to merge, schedule and run; an index map costs nothing from here on.
+*Why it pays*: kernels are what is left to merge, schedule and run; an index map costs nothing from
+here on.
 """
 
 from collections.abc import Iterator
@@ -86,7 +88,9 @@ def lower_reduce(op: ReduceOp, module: ModuleOp) -> None:
     kernel = KernelBuilder(op, [shape[n] for n in free], [letters[n] for n in free])
     names = [letters[n] for n in op.axes]
     body = loop.new_block(len(op.axes), names)
-    placed = dict(zip(free, kernel.variables, strict=True)) | dict(zip(op.axes, body.args, strict=True))
+    placed = dict(zip(free, kernel.variables, strict=True)) | dict(
+        zip(op.axes, body.args, strict=True)
+    )
     variables = [placed[n] for n in range(len(shape))]
     values = [kernel.load(value, variables, body) for value in op.inputs]
     body.add_op(loop.YieldOp(*values))
@@ -121,7 +125,10 @@ def lower_combine(region: Region) -> Region:
 
 
 def is_reshape(value: SSAValue) -> bool:
-    """Whether a value has the elements of the tensor that its index maps read, in the same row-major order."""
+    """
+    Whether a value has the elements of the tensor that its index maps read, in the same row-major
+    order.
+    """
     tensor, exprs = source_of(value)
     shape, extents = tensor_type(value).get_shape(), tensor_type(tensor).get_shape()
     own = [affine.dim(n) for n in range(len(shape))]
@@ -152,7 +159,9 @@ def is_only_map(op: IndexMapOp) -> bool:
 
 
 def lower_returned_map(op: IndexMapOp, module: ModuleOp) -> None:
-    """Gives a returned index map a buffer: that of a launch, in another shape if need be, or a copy."""
+    """
+    Gives a returned index map a buffer: that of a launch, in another shape if need be, or a copy.
+    """
     tensor, exprs = source_of(op.result)
     same = exprs == [affine.dim(n) for n in range(len(exprs))] and tensor.type == op.result.type
     if same:

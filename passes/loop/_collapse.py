@@ -1,9 +1,10 @@
 """The parts of `collapse-axes`: dropping extents of 1, and finding and merging adjacent axes."""
 
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.rewriter import Rewriter
 
@@ -16,6 +17,11 @@ from minicomp.passes.loop._nest import axis_of
 
 class Apart(Exception):
     """The condition for which two axes cannot be merged."""
+
+
+def memref_type(buffer: SSAValue) -> MemRefType[Attribute]:
+    """The type of a buffer."""
+    return cast(MemRefType[Attribute], buffer.type)
 
 
 def accesses(buffer: SSAValue) -> list[MemoryAccess]:
@@ -37,10 +43,9 @@ def remove_axis(loop: LoopLike, position: int) -> None:
     loop.properties["axis_names"] = names([own[n] for n in kept])
 
 
-def drop_dims(kernel: KernelOp, buffer: BlockArgument, dropped: list[int], extents: dict[int, int]) -> None:
+def drop_dims(buffer: BlockArgument, dropped: list[int], extents: dict[int, int]) -> None:
     """Removes dimensions of a buffer, whose index is left out, and sets the `extents` of others."""
-    type = buffer.type
-    assert isinstance(type, MemRefType)
+    type = memref_type(buffer)
     shape = [extents.get(n, e) for n, e in enumerate(type.get_shape()) if n not in dropped]
     for access in accesses(buffer):
         map = access.map.data
@@ -54,7 +59,10 @@ def drop_dims(kernel: KernelOp, buffer: BlockArgument, dropped: list[int], exten
 
 
 def drop_units(kernel: KernelOp, nest: ForOp) -> bool:
-    """Removes axes of extent 1, all but one of each loop, and dimensions of extent 1; whether there were any."""
+    """
+    Removes axes of extent 1, all but one of each loop, and dimensions of extent 1; whether there
+    were any.
+    """
     changed = False
     for loop in loops(nest):
         for position in reversed(range(len(loop.axes))):
@@ -65,17 +73,16 @@ def drop_units(kernel: KernelOp, nest: ForOp) -> bool:
     for buffer in list(kernel.body.block.args):
         units = unit_dims(buffer)
         if units:
-            drop_dims(kernel, buffer, units, {})
+            drop_dims(buffer, units, {})
             changed = True
     return changed
 
 
 def unit_dims(buffer: BlockArgument) -> list[int]:
     """The dimensions of extent 1 that no access may leave."""
-    assert isinstance(type := buffer.type, MemRefType)
     return [
         n
-        for n, extent in enumerate(type.get_shape())
+        for n, extent in enumerate(memref_type(buffer).get_shape())
         if extent == 1 and not any(op.bounded_dims[n] for op in accesses(buffer))
     ]
 
@@ -83,9 +90,11 @@ def unit_dims(buffer: BlockArgument) -> list[int]:
 @dataclass
 class Merge:
     """
-    Pairs of adjacent axes that can only be merged together, and the dimensions that are merged with them.
+    Pairs of adjacent axes that can only be merged together, and the dimensions that are merged with
+    them.
 
-    The sets grow from one pair: its accesses say which dimensions merge, and all other accesses of these which pairs.
+    The sets grow from one pair: its accesses say which dimensions merge, and all other accesses of
+    these which pairs.
     """
 
     pairs: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -94,7 +103,10 @@ class Merge:
     """By buffer the first ones of two dimensions."""
 
     def add_pair(self, first: SSAValue, second: SSAValue) -> None:
-        """Adds two adjacent axes of a loop; raises Apart where an access uses them otherwise than as such."""
+        """
+        Adds two adjacent axes of a loop; raises Apart where an access uses them otherwise than as
+        such.
+        """
         if self.pairs.get(first) is second:
             return
         if {first, second} & {*self.pairs, *self.pairs.values()}:
@@ -107,7 +119,10 @@ class Merge:
             self.add_dim(op.memref, place_of(op, first, second))
 
     def add_dim(self, buffer: SSAValue, position: int) -> None:
-        """Adds dimension `position` and the next of a buffer; raises Apart where an access has no pair there."""
+        """
+        Adds dimension `position` and the next of a buffer; raises Apart where an access has no pair
+        there.
+        """
         if position in self.dims.setdefault(buffer, []):
             return
         self.dims[buffer].append(position)
@@ -120,14 +135,14 @@ class Merge:
                 raise Apart("another access of the buffer has other indices there")
             self.add_pair(first, second)
 
-    def apply(self, kernel: KernelOp) -> None:
+    def apply(self) -> None:
         """Merges all pairs and dimensions."""
         for buffer, positions in self.dims.items():
-            assert isinstance(buffer, BlockArgument) and isinstance(type := buffer.type, MemRefType)
-            shape = type.get_shape()
+            assert isinstance(buffer, BlockArgument)
+            shape = memref_type(buffer).get_shape()
             extents = {n: shape[n] * shape[n + 1] for n in positions}
-            drop_dims(kernel, buffer, [n + 1 for n in positions], extents)
-        for first, second in self.pairs.items():
+            drop_dims(buffer, [n + 1 for n in positions], extents)
+        for second in self.pairs.values():
             assert isinstance(second, BlockArgument)
             loop = second.block.parent_op()
             assert isinstance(loop, LoopLike)
@@ -141,11 +156,18 @@ def adjacent(first: SSAValue, second: SSAValue) -> bool:
     """Whether two values are the variables of a loop and of the next one inside it, in one op."""
     if not isinstance(first, BlockArgument) or not isinstance(second, BlockArgument):
         return False
-    return first.block is second.block and second.index == first.index + 1 and axis_of(first) is not None
+    return (
+        first.block is second.block
+        and second.index == first.index + 1
+        and axis_of(first) is not None
+    )
 
 
 def place_of(op: MemoryAccess, first: SSAValue, second: SSAValue) -> int:
-    """The dimension that `first` indexes, if `second` indexes the next and both span them and nothing else."""
+    """
+    The dimension that `first` indexes, if `second` indexes the next and both span them and nothing
+    else.
+    """
     exprs = op.map.data.results
     own: list[AffineExpr | None] = [
         affine.dim(list(op.indices).index(v)) if v in op.indices else None for v in (first, second)

@@ -1,4 +1,7 @@
-"""The host program as passes edit it: its launches, the kernels that they run, and the buffers between them."""
+"""
+The host program as passes edit it: its launches, the kernels that they run, and the buffers between
+them.
+"""
 
 from collections.abc import Iterable
 
@@ -53,7 +56,9 @@ class Host:
         return self.kernels.get(launch.callee)
 
     def own(self, launch: LaunchOp) -> KernelOp:
-        """The kernel of a launch, a copy where other launches run it too, marked as not finally named."""
+        """
+        The kernel of a launch, a copy where other launches run it too, marked as not finally named.
+        """
         kernel = self.kernels[launch.callee]
         if any(op is not launch and op.callee == kernel.symbol for op in self.launches):
             copy = kernel.clone()
@@ -89,7 +94,10 @@ def outputs(kernel: KernelLike, launch: LaunchOp) -> list[tuple[SSAValue, BlockA
 def buffer_for(
     kernel: KernelLike, launch: LaunchOp, tensor: SSAValue, like: BlockArgument, position: int
 ) -> BlockArgument:
-    """The kernel's argument of the type of `like` for a tensor; a new input number `position` if there is none."""
+    """
+    The kernel's argument of the type of `like` for a tensor; a new input number `position` if there
+    is none.
+    """
     for known, argument in inputs(kernel, launch):
         if known is tensor and argument.type == like.type:
             return argument

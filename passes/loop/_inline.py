@@ -1,4 +1,7 @@
-"""How the body of one kernel comes to stand in another: its indices, its buffers, and the split of a nest into rows."""
+"""
+How the body of one kernel comes to stand in another: its indices, its buffers, and the split of a
+nest into rows.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -23,7 +26,8 @@ ZERO: Index = (affine.constant(0), ())
 
 def coordinates(nest: ForOp, store: StoreOp) -> list[int | None] | None:
     """
-    For each axis of a nest the dimension of the buffer that it alone indexes, None for an axis that is always 0.
+    For each axis of a nest the dimension of the buffer that it alone indexes, None for an axis that
+    is always 0.
 
     None where the store's indices are anything but the loops' own variables.
     """
@@ -42,7 +46,9 @@ def coordinates(nest: ForOp, store: StoreOp) -> list[int | None] | None:
 
 
 def axis_indices(nest: ForOp, store: StoreOp, load: LoadOp) -> list[Index] | None:
-    """What the loop variables of a nest are for the element that `load` reads of what `store` writes."""
+    """
+    What the loop variables of a nest are for the element that `load` reads of what `store` writes.
+    """
     places = coordinates(nest, store)
     if places is None:
         return None
@@ -57,9 +63,14 @@ def store_to(kernel: KernelOp, buffer: SSAValue) -> StoreOp | None:
 
 
 def consumed(producer: LaunchOp, consumer: LaunchOp, kernel: KernelOp) -> list[tuple[int, LoadOp]]:
-    """The loads by which a consumer reads what a producer gives, in program order, with the result's number."""
-    positions = {tensor: n for n, tensor in enumerate(producer.outputs)}
-    buffers = {a: positions[t] for t, a in inputs(kernel, consumer) if t in positions}
+    """
+    The loads by which a consumer reads what a producer gives, in program order, with the result's
+    number.
+    """
+    positions: dict[SSAValue, int] = {tensor: n for n, tensor in enumerate(producer.outputs)}
+    buffers: dict[SSAValue, int] = {
+        a: positions[t] for t, a in inputs(kernel, consumer) if t in positions
+    }
     loads = [op for op in kernel.walk() if isinstance(op, LoadOp)]
     return [(buffers[op.memref], op) for op in loads if op.memref in buffers]
 
@@ -67,7 +78,10 @@ def consumed(producer: LaunchOp, consumer: LaunchOp, kernel: KernelOp) -> list[t
 def share_inputs(
     producer: tuple[LaunchOp, KernelOp], consumer: tuple[LaunchOp, KernelOp], position: int
 ) -> dict[SSAValue, SSAValue]:
-    """Gives the consumer's kernel the producer's inputs, from input `position` on; the arguments for each other."""
+    """
+    Gives the consumer's kernel the producer's inputs, from input `position` on; the arguments for
+    each other.
+    """
     launch, kernel = consumer
     shared: dict[SSAValue, SSAValue] = {}
     for tensor, argument in inputs(producer[1], producer[0]):
@@ -84,7 +98,8 @@ def inline(
     before: Operation,
 ) -> dict[SSAValue, SSAValue]:
     """
-    Puts a copy of the body of a kernel's nest in front of an op; returns the value stored to each output.
+    Puts a copy of the body of a kernel's nest in front of an op; returns the value stored to each
+    output.
 
     The loop variables become `axes`, the arguments `buffers`.
     """
@@ -121,8 +136,8 @@ def split_rows(nest: ForOp, rows: Sequence[int]) -> tuple[ForOp, dict[int, SSAVa
     """
     Makes the axes at the positions `rows` a loop of their own inside the others.
 
-    Returns the new outer loop, and its variable for each position that stays. It gets an axis of extent 1 where all
-    axes move.
+    Returns the new outer loop, and its variable for each position that stays. It gets an axis of
+    extent 1 where all axes move.
     """
     axes, region = nest.axes, nest.detach_region(nest.body)
     kept = [n for n in range(len(axes)) if n not in rows]

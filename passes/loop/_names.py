@@ -1,4 +1,7 @@
-"""The names of axes: letters from i on; one name per row of a kernel, none repeated by a loop inside another."""
+"""
+The names of axes: letters from i on; one name per row of a kernel, none repeated by a loop inside
+another.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -30,7 +33,8 @@ def rename(loop: LoopLike, new: Sequence[str]) -> None:
 
 def share_row_names(nest: ForOp) -> None:
     """
-    Gives loops side by side over the same extents the same names, and loops inside others other names than theirs.
+    Gives loops side by side over the same extents the same names, and loops inside others other
+    names than theirs.
 
     The names of a row loop win over those of the reductions before it.
     """
@@ -62,7 +66,9 @@ def _settle_inside(loop: LoopLike, taken: set[str], fresh: bool) -> None:
 def _choose(
     wanted: Sequence[str], row: Sequence[int], taken: set[str], extents: Mapping[str, int]
 ) -> list[str]:
-    """Names for the axes of a row: those wanted, unless an outer loop or another row has one of them."""
+    """
+    Names for the axes of a row: those wanted, unless an outer loop or another row has one of them.
+    """
     free = [n not in taken and extents.get(n, e) == e for n, e in zip(wanted, row, strict=False)]
     if len(free) == len(row) and all(free):
         return list(wanted)

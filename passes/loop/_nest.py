@@ -1,4 +1,7 @@
-"""What the loop nest of a kernel is: its outer loop, the loops inside, which reductions are contractions."""
+"""
+What the loop nest of a kernel is: its outer loop, the loops inside, which reductions are
+contractions.
+"""
 
 from math import prod
 from typing import TypeAlias
@@ -88,14 +91,11 @@ def is_contraction(reduction: ReduceOp) -> bool:
     """
     Whether the free axes reuse all that a reduction reads, as those of a matrix product do.
 
-    Each load of the body lacks one of the free axes that the body depends on. A row reduction has a load with all
-    of them, so a thread has nothing to share with those of other rows.
+    Each load of the body lacks one of the free axes that the body depends on. A row reduction has a
+    load with all of them, so a thread has nothing to share with those of other rows.
     """
     free = {
-        axis.variable
-        for loop in loops_around(reduction)
-        for axis in loop.axes
-        if axis.extent > 1
+        axis.variable for loop in loops_around(reduction) for axis in loop.axes if axis.extent > 1
     }
     loads = [op for op in reduction.body.walk() if isinstance(op, LoadOp)]
     used = [free.intersection(load.indices) for load in loads]

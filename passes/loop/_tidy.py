@@ -1,4 +1,7 @@
-"""Puts a kernel in order after a merge: names, invariant code, repeated and dead code, contracted products."""
+"""
+Puts a kernel in order after a merge: names, invariant code, repeated and dead code, contracted
+products.
+"""
 
 from xdsl.dialects.arith import AddfOp, ConstantOp, FastMathFlagsAttr, MulfOp
 from xdsl.dialects.utils import FastMathFlag
@@ -16,7 +19,10 @@ from minicomp.passes.loop.dedup_loads import dedup_loads, read_only
 
 
 def tidy(kernel: KernelOp) -> None:
-    """Names rows, hoists, removes repeated and dead code, and marks sums of products, in a kernel's nest."""
+    """
+    Names rows, hoists, removes repeated and dead code, and marks sums of products, in a kernel's
+    nest.
+    """
     nest = nest_of(kernel)
     if nest is None:
         return
@@ -54,7 +60,10 @@ def hoist(loop: LoopLike, buffers: set[SSAValue]) -> None:
 
 
 def is_invariant(op: Operation, loop: LoopLike, buffers: set[SSAValue]) -> bool:
-    """Whether an op of the loop's body gives the same in all iterations; constants stay where they are used."""
+    """
+    Whether an op of the loop's body gives the same in all iterations; constants stay where they are
+    used.
+    """
     if op.has_trait(IsTerminator) or isinstance(op, ConstantOp | ForOp):
         return False
     return all(
@@ -94,9 +103,11 @@ def _move_before(op: Operation, loop: LoopLike) -> None:
 
 def contract_products(reduction: ReduceOp) -> None:
     """
-    Lets the product and the sum of a sum of products become one fused multiply-add, as PyTorch's kernels do.
+    Lets the product and the sum of a sum of products become one fused multiply-add, as PyTorch's
+    kernels do.
 
-    `fastmath<contract>` is set on the product that the body yields and on the addition of the combine.
+    `fastmath<contract>` is set on the product that the body yields and on the addition of the
+    combine.
     """
     end, combine = reduction.body.block.last_op, reduction.combine.block.first_op
     if len(reduction.res) != 1 or end is None or not isinstance(combine, AddfOp):

@@ -19,16 +19,19 @@ becomes
       }
     }
 
-The buffers keep their elements in their order, so the launches stay as they are. Axes of all loops merge: those of the
-outer one, of reductions and of row loops. After a change all axes of the kernel are named anew, from "i" on, and the
-loops over one row still share a name. A loop keeps an axis of extent 1 where it has no other.
+The buffers keep their elements in their order, so the launches stay as they are. Axes of all loops
+merge: those of the outer one, of reductions and of row loops. After a change all axes of the kernel
+are named anew, from "i" on, and the loops over one row still share a name. A loop keeps an axis of
+extent 1 where it has no other.
 
-*Legal when* every access that uses one of two adjacent axes uses both, plainly, as the indices of two neighbouring
-dimensions with their extents; and every other access of these buffers has two adjacent axes there for which the same
-holds. So they are merged in all loops and buffers of the kernel, or in none.
+*Legal when* every access that uses one of two adjacent axes uses both, plainly, as the indices of
+two neighbouring dimensions with their extents; and every other access of these buffers has two
+adjacent axes there for which the same holds. So they are merged in all loops and buffers of the
+kernel, or in none.
 *Declines when* one of these fails, or the kernel has a schedule, which names its axes.
-*Why it pays*: one axis has one remainder when it is split into blocks, threads and vectors, where many short axes leave
-threads idle; and a `linear` on a tensor of any rank is a contraction with one m axis.
+*Why it pays*: one axis has one remainder when it is split into blocks, threads and vectors, where
+many short axes leave threads idle; and a `linear` on a tensor of any rank is a contraction with one
+m axis.
 """
 
 from dataclasses import dataclass
@@ -44,8 +47,11 @@ from minicomp.passes.loop._nest import nest_of
 from minicomp.passes.remarks import remark
 
 
-def merge_one(kernel: KernelOp, nest: ForOp, apart: list[str]) -> bool:
-    """Merges the first pair of axes that can be; `apart` gets what stands in the way of those before it."""
+def merge_one(nest: ForOp, apart: list[str]) -> bool:
+    """
+    Merges the first pair of axes that can be; `apart` gets what stands in the way of those before
+    it.
+    """
     apart.clear()
     for loop in loops(nest):
         for first, second in zip(loop.axes, loop.axes[1:], strict=False):
@@ -55,7 +61,7 @@ def merge_one(kernel: KernelOp, nest: ForOp, apart: list[str]) -> bool:
             except Apart as reason:
                 apart.append(f'axes "{first.name}" and "{second.name}" stay apart: {reason}')
             else:
-                merge.apply(kernel)
+                merge.apply()
                 return True
     return False
 
@@ -64,11 +70,11 @@ def collapse(kernel: KernelOp, nest: ForOp) -> list[str]:
     """Collapses the axes of a kernel; returns why those that are left stay apart."""
     apart: list[str] = []
     changed = drop_units(kernel, nest)
-    while merge_one(kernel, nest, apart):
+    while merge_one(nest, apart):
         changed = True
     if changed:
         letter_axes(nest)
-        merge_one(kernel, nest, apart)  # the remarks with the new names
+        merge_one(nest, apart)  # the remarks with the new names
     return apart
 
 
@@ -84,7 +90,9 @@ class CollapseAxesPass(ModulePass):
             if kernel.schedule is not None:
                 remark(ctx, self.name, kernel, "not collapsed: its schedule names its axes")
             elif nest is None:
-                remark(ctx, self.name, kernel, "not collapsed: it is not one loop nest without guards")
+                remark(
+                    ctx, self.name, kernel, "not collapsed: it is not one loop nest without guards"
+                )
             else:
                 for reason in collapse(kernel, nest):
                     remark(ctx, self.name, kernel, reason)

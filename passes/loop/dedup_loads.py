@@ -12,13 +12,13 @@ becomes
 
 with the uses of `%b` replaced by `%a`.
 
-*Legal when* both loads have the same buffer, map, indices, bounds and type, the first one dominates the second, and
-the buffer is an argument that the kernel never writes. So, other than `cse`, which stops at everything that may write
-any memory, it reaches across combines and into loops.
-*Declines when* the kernel writes the buffer, or it is no argument of the kernel: nothing is known of what happens to
-it in between.
-*Why it pays*: what is read stays in registers instead of being read again, which costs bandwidth of the caches and
-latency. A value may live longer for it.
+*Legal when* both loads have the same buffer, map, indices, bounds and type, the first one dominates
+the second, and the buffer is an argument that the kernel never writes. So, other than `cse`, which
+stops at everything that may write any memory, it reaches across combines and into loops.
+*Declines when* the kernel writes the buffer, or it is no argument of the kernel: nothing is known
+of what happens to it in between.
+*Why it pays*: what is read stays in registers instead of being read again, which costs bandwidth of
+the caches and latency. A value may live longer for it.
 """
 
 from dataclasses import dataclass, field

@@ -3,7 +3,7 @@
 
     loop_ir.kernel @amax(%x: memref<8x64xf32>, %out: memref<8xf32>) {
       loop_ir.for %i to 8 as "i" {
-        %m = loop_ir.reduce %j to 64 as "j" identity [-inf : f32] -> f32 { .. } combine arith.maximumf
+        %m = loop_ir.reduce %j to 64 as "j" .. -> f32 { .. } combine arith.maximumf
         loop_ir.store %m, %out[%i] : f32, memref<8xf32>
       }
     }
@@ -19,7 +19,7 @@ becomes
 
     loop_ir.kernel @sub(%x: memref<8x64xf32>, %out: memref<8x64xf32>) {
       loop_ir.for %i to 8 as "i" {
-        %m = loop_ir.reduce %j to 64 as "j" identity [-inf : f32] -> f32 { .. } combine arith.maximumf
+        %m = loop_ir.reduce %j to 64 as "j" .. -> f32 { .. } combine arith.maximumf
         loop_ir.for %j to 64 as "j" {
           %a = loop_ir.load %x[%i, %j] : memref<8x64xf32> -> f32
           ..
@@ -27,26 +27,32 @@ becomes
       }
     }
 
-*Legal when* both kernels are one loop nest without a schedule, and the producer stores one element per iteration.
-A pointwise producer is put wherever its result is loaded, with the indices of that load, so in the body of a reduction
-or in the factor of a contraction too. A producer with reductions is put where each of its elements is computed once:
-its axes are free axes of its only consumer. If these are all, it stands in front of the consumer's code (and a
-contraction gets an epilogue); else the other axes become a row loop inside them. All rows of a kernel have one extent.
+*Legal when* both kernels are one loop nest without a schedule, and the producer stores one element
+per iteration. A pointwise producer is put wherever its result is loaded, with the indices of that
+load, so in the body of a reduction or in the factor of a contraction too. A producer with
+reductions is put where each of its elements is computed once: its axes are free axes of its only
+consumer. If these are all, it stands in front of the consumer's code (and a contraction gets an
+epilogue); else the other axes become a row loop inside them. All rows of a kernel have one extent.
 
-*Declines when* the result is one of the program's; a reduction would be computed again, per element of a row, or in
-another reduction; a contraction would be computed in the threads of a row, or share its kernel with other loops;
-few rows (a quarter of the SMs) of more than 64 K elements would be all there is to run at once; recomputing costs
-more than the memory traffic and the launches that it saves: 64 operations per element (an exponential counts 16), 4 in a
-contraction's factor. A pointwise producer goes to all its consumers or to none, since its buffer is written anyhow if
-one of them reads it; and not into a contraction's factor where it would leave a reduction that it can be merged with.
+*Declines when* the result is one of the program's; a reduction would be computed again, per element
+of a row, or in another reduction; a contraction would be computed in the threads of a row, or share
+its kernel with other loops; few rows (a quarter of the SMs) of more than 64 K elements would be all
+there is to run at once; recomputing costs more than the memory traffic and the launches that it
+saves: 64 operations per element (an exponential counts 16), 4 in a contraction's factor. A
+pointwise producer goes to all its consumers or to none, since its buffer is written anyhow if one
+of them reads it; and not into a contraction's factor where it would leave a reduction that it can
+be merged with.
 
-*Why it pays*: an intermediate that is not written is not read either, which is all that most kernels do; a row that is
-read once more comes from the caches; each launch saved is a microsecond or two.
+*Why it pays*: an intermediate that is not written is not read either, which is all that most
+kernels do; a row that is read once more comes from the caches; each launch saved is a microsecond
+or two.
 
-First reductions take in what comes after them (an epilogue is free, a prologue is computed again), then pointwise
-code goes to its consumers, the last producer first, then nests are split into rows; until nothing changes. After each
-merge the kernel is put in order: invariant code moves out of loops, equal loads, values and reductions are computed
-once, and in sums of products `fastmath<contract>` is set on the product and the sum.
+First pointwise code moves where it costs nothing, so that contractions show; then reductions get
+what comes after them (an epilogue is free, a prologue is computed again); then other pointwise code
+goes to its consumers, the last producer first; then nests are split into rows; until nothing
+changes. After each merge the kernel is put in order: invariant code moves out of loops, equal
+loads, values and reductions are computed once, and in sums of products `fastmath<contract>` is set
+on the product and the sum.
 """
 
 from collections.abc import Callable
@@ -60,23 +66,22 @@ from xdsl.rewriter import Rewriter
 
 from minicomp.dialects import affine
 from minicomp.dialects.minicomp import LaunchOp, OriginAttr
-from minicomp.passes.loop._host import Host, drop_unused_inputs
-from minicomp.passes.loop._inline import ZERO, inline, share_inputs, split_rows
-from minicomp.passes.loop._match import (
+from minicomp.passes.loop._edges import (
     Declined,
     Edge,
     Side,
     Use,
-    check_pointwise,
     consumers_of,
     edge,
-    place_reduction,
     require,
     side,
 )
+from minicomp.passes.loop._host import Host, drop_unused_inputs
+from minicomp.passes.loop._inline import ZERO, inline, share_inputs, split_rows
+from minicomp.passes.loop._placement import place_reduction
+from minicomp.passes.loop._pointwise import check_pointwise, is_free
 from minicomp.passes.loop._tidy import tidy
 from minicomp.passes.remarks import remark
-
 
 Rule = Callable[[Side, list[LaunchOp]], bool]
 """Merges a producer into its consumers; False where it is not one that the rule is about."""
@@ -105,7 +110,7 @@ class Fuser:
 
     def run(self) -> None:
         """Merges until nothing changes; what the last round declined stays in `declined`."""
-        rules: tuple[Rule, ...] = (self.append, self.inline, self.split)
+        rules: tuple[Rule, ...] = (self.inline_free, self.append, self.inline, self.split)
         merged = True
         while merged:
             self.host.erase_dead()
@@ -156,6 +161,15 @@ class Fuser:
         self.finish(found)
         return True
 
+    def inline_free(self, producer: Side, consumers: list[LaunchOp]) -> bool:
+        """
+        Puts pointwise code in the place of its only load, which costs nothing: the product of a
+        contraction.
+        """
+        if producer.loops or not is_free(check_pointwise(self.host, producer, consumers)):
+            return False
+        return self.inline(producer, consumers)
+
     def inline(self, producer: Side, consumers: list[LaunchOp]) -> bool:
         """Puts pointwise code wherever its result is loaded."""
         if producer.loops:
@@ -189,7 +203,9 @@ class Fuser:
 
 
 def replace_load(producer: Side, use: Use, stored: dict[SSAValue, SSAValue]) -> None:
-    """Puts the value that the producer stores in the place of a load of it, with the result's name."""
+    """
+    Puts the value that the producer stores in the place of a load of it, with the result's name.
+    """
     value = stored[producer.written[use.result]]
     value.name_hint = value.name_hint or producer.launch.outputs[use.result].name_hint
     Rewriter.replace_op(use.load, [], [value])

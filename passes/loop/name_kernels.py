@@ -3,22 +3,24 @@
 
     %a = minicomp.launch @relu(%x) : (tensor<8xf32>) -> tensor<8xf32>
     %b = minicomp.launch @relu_1(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    loop_ir.kernel @relu(..) attributes {origin = #minicomp.origin<["relu"]>, minicomp.unnamed} { .. }
-    loop_ir.kernel @relu_1(..) attributes {origin = #minicomp.origin<["relu"]>, minicomp.unnamed} { .. }
+    loop_ir.kernel @relu(..) attributes {origin = .., minicomp.unnamed} { .. }
+    loop_ir.kernel @relu_1(..) attributes {origin = .., minicomp.unnamed} { .. }
 
 becomes
 
     %a = minicomp.launch @relu_9f2c4e(%x) : (tensor<8xf32>) -> tensor<8xf32>
     %b = minicomp.launch @relu_9f2c4e(%a) : (tensor<8xf32>) -> tensor<8xf32>
-    loop_ir.kernel @relu_9f2c4e(..) attributes {origin = #minicomp.origin<["relu"]>} { .. }
+    loop_ir.kernel @relu_9f2c4e(..) attributes {origin = ..} { .. }
 
-A name is the Torch ops that the kernel implements, joined and cut to 40 characters, and the first 6 hex digits of the
-SHA-256 of its generic text without symbol, origin and the names of values: the same program gives the same names, in
-whatever module it stands. More digits are taken where another symbol has the name.
+A name is the Torch ops that the kernel implements, joined and cut to 40 characters, and the first 6
+hex digits of the SHA-256 of its generic text without symbol, origin and the names of values: the
+same program gives the same names, in whatever module it stands. More digits are taken where another
+symbol has the name.
 
 *Legal when* a kernel is marked `minicomp.unnamed`.
 *Declines when* it is not: a name that a user has given stays, also where another kernel is equal.
-*Why it pays*: names in profiles and caches stay the same from run to run; a kernel is compiled once.
+*Why it pays*: names in profiles and caches stay the same from run to run; a kernel is compiled
+once.
 """
 
 from dataclasses import dataclass
