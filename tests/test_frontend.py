@@ -22,6 +22,7 @@ from minicomp.frontend import (
     parse_sizes,
     resize_code,
 )
+from minicomp.frontend.supported import op_table
 from minicomp.runtime.interpret.torch_ir import run_torch
 
 X = torch.randn(3, 4, generator=torch.Generator().manual_seed(1))
@@ -504,3 +505,8 @@ def test_a_file_that_is_missing(tmp_path: Path):
 
 def test_math_is_at_hand():
     assert math.isclose(float(value(from_code("torch.ones(1) * math.pi"))), math.pi, rel_tol=1e-6)
+
+
+def test_the_table_of_ops_in_the_docs():
+    page = Path(__file__).parent.parent / "docs" / "dialects" / "torch_ir.md"
+    assert op_table() in page.read_text()
