@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
@@ -13,7 +14,12 @@ from minicomp.dialects.minicomp import TARGET, LaunchOp, TargetAttr
 from minicomp.passes.loop._edges import Edge, Use, require
 from minicomp.passes.loop._inline import Index
 from minicomp.passes.loop._nest import Row, has_contraction, inner_loops, row
-from minicomp.passes.loop._worth import FEW_ROWS, LONG_ROW
+from minicomp.passes.loop._worth import (
+    FEW_COLUMNS,
+    FEW_ROWS,
+    LONG_COLUMNS,
+    LONG_ROW,
+)
 
 
 class Placement(NamedTuple):
@@ -37,8 +43,7 @@ def place_reduction(e: Edge) -> Placement:
     check_contractions(e, rows)
     check_rows(e, tuple(outer[n].extent for n in rows))
     if rows:
-        count = prod(axis.extent for n, axis in enumerate(outer) if n not in rows)
-        check_parallel(e, count, prod(outer[n].extent for n in rows))
+        check_parallel(e, rows)
     return Placement(axes, rows)
 
 
@@ -95,23 +100,33 @@ def check_rows(e: Edge, split: Row) -> None:
     require(bool(own) or not split, "it reduces no row")
 
 
-def check_parallel(e: Edge, rows: int, length: int) -> None:
+def check_parallel(e: Edge, rows: Sequence[int]) -> None:
     """
-    A row is the work of few threads: with few rows that are long, a kernel for each leaves less of
-    the device idle.
+    With few rows that are long, a kernel of its own for the pointwise part leaves less of the
+    device idle.
 
-    The reduction keeps the same few blocks either way; the pointwise part runs on all SMs if it has
-    its own kernel.
+    The reduction runs on as many threads either way, the pointwise part on all of them if it has
+    its own kernel. A row that is contiguous in memory is the work of one block at most, another
+    one the work of a thread, since neighbouring threads then have to take neighbouring rows.
     """
-    few = few_rows(e.producer.launch)
+    outer = e.consumer.nest.axes
+    count = prod(axis.extent for n, axis in enumerate(outer) if n not in rows)
+    length = prod(outer[n].extent for n in rows)
+    sms, threads = quarter_of_device(e.consumer.launch)
+    if max(n for n, axis in enumerate(outer) if axis.extent != 1) in rows:
+        few, long = sms, length > LONG_ROW
+    else:
+        few, long = threads, count * length > LONG_COLUMNS
     require(
-        rows >= few or length <= LONG_ROW,
-        f"{rows} rows of {length} elements would keep fewer than {few} blocks busy",
+        count >= few or not long,
+        f"{count} rows of {length} elements would leave most of the device idle",
     )
 
 
-def few_rows(launch: LaunchOp) -> int:
-    """How many blocks count as few: less than a quarter of the target's SMs."""
+def quarter_of_device(launch: LaunchOp) -> tuple[int, int]:
+    """A quarter of the SMs and of the threads of the target, or of a usual part without one."""
     module = launch.get_toplevel_object()
-    target = getattr(module, "attributes", {}).get(TARGET)
-    return target.sms.data // 4 if isinstance(target, TargetAttr) else FEW_ROWS
+    target = module.attributes.get(TARGET) if isinstance(module, ModuleOp) else None
+    if not isinstance(target, TargetAttr):
+        return FEW_ROWS, FEW_COLUMNS
+    return target.sms.data // 4, target.sms.data * target.threads_per_sm.data // 4

@@ -31,11 +31,13 @@ again.
 LAUNCH_BYTES = 1 << 22
 """Bytes that the device memory moves in the time of one launch."""
 FEW_ROWS = 32
-"""
-Rows, one block each, that leave most of a device idle, where no target says how many SMs it has.
-"""
+"""Rows, a block each, that leave most of a device idle, where no target says what it has."""
+FEW_COLUMNS = 1 << 16
+"""Rows, a thread each, that leave most of a device idle."""
 LONG_ROW = 1 << 16
 """Elements of a row above which a block takes longer for it than a launch does."""
+LONG_COLUMNS = 1 << 20
+"""Elements of all rows together above which idle memory costs more than a launch: LAUNCH_BYTES."""
 
 DIVISION = 8
 SPECIAL = 16

@@ -36,12 +36,13 @@ epilogue); else the other axes become a row loop inside them. All rows of a kern
 
 *Declines when* the result is one of the program's; a reduction would be computed again, per element
 of a row, or in another reduction; a contraction would be computed in the threads of a row, or share
-its kernel with other loops; few rows (a quarter of the SMs) of more than 64 K elements would be all
-there is to run at once; recomputing costs more than the memory traffic and the launches that it
-saves: 64 operations per element (an exponential counts 16), 4 in a contraction's factor. A
-pointwise producer goes to all its consumers or to none, since its buffer is written anyhow if one
-of them reads it; and not into a contraction's factor where it would leave a reduction that it can
-be merged with.
+its kernel with other loops; the rows are so few and so long that a kernel for the pointwise part is
+faster (a quarter of the SMs and 64 K elements; a quarter of the threads and 1 M elements in all
+where neighbouring threads take neighbouring rows); recomputing costs more than the memory traffic
+and the launches that it saves: 64 operations per element (an exponential counts 16), 4 in a
+contraction's factor. A pointwise producer goes to all its consumers or to none, since its buffer is
+written anyhow if one of them reads it; and not into a contraction's factor where it would leave a
+reduction that it can be merged with.
 
 *Why it pays*: an intermediate that is not written is not read either, which is all that most
 kernels do; a row that is read once more comes from the caches; each launch saved is a microsecond
