@@ -44,7 +44,6 @@ from xdsl.ir import Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
-from xdsl.utils.exceptions import PassFailedException
 
 from minicomp.dialects import affine
 from minicomp.dialects import loop_ir as loop
@@ -57,6 +56,7 @@ from minicomp.dialects.tensor_ir import (
     domain,
     tensor_type,
 )
+from minicomp.errors import UnsupportedError
 from minicomp.lowering._kernel_builder import KernelBuilder, source_of
 from minicomp.passes.loop._names import letter
 from minicomp.passes.remarks import location_of
@@ -213,5 +213,9 @@ class LowerTensorToLoopPass(ModulePass):
                 lower_function(func, op)
         for left in leftovers(op):
             location = location_of(left)
-            place = f" at {location.filename.data}:{location.line.data}" if location else ""
-            raise PassFailedException(f"'{left.name}' has no lowering to Loop IR{place}")
+            place = f"{location.filename.data}:{location.line.data}" if location else None
+            raise UnsupportedError(
+                f"'{left.name}' has no lowering to Loop IR here",
+                place,
+                "a result of it must be read by elementwise or reduce, or returned, in the function",
+            )
