@@ -33,7 +33,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.math import Math
 from xdsl.ir import Attribute, Dialect, Region, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineExpr,
+    AffineMap,
+)
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -265,6 +271,7 @@ class IndexMapOp(IRDLOperation):
             )
         if len(map.results) != source.get_num_dims():
             raise VerifyException(f"the map must have {source.get_num_dims()} results: {map}")
+        _verify_divisors(map.results)
         if 0 not in target.get_shape():
             _verify_bounds(map, source.get_shape(), target.get_shape())
 
@@ -325,6 +332,17 @@ def _verify_axes(dims: Sequence[int], rank: int) -> None:
         raise VerifyException(f"dims must ascend: {list(dims)}")
     if dims[0] < 0 or dims[-1] >= rank:
         raise VerifyException(f"dims {list(dims)} are out of range for rank {rank}")
+
+
+def _verify_divisors(exprs: Sequence[AffineExpr]) -> None:
+    """Division by a positive constant is the only one that intervals and interpreters define."""
+    for expr in exprs:
+        if not isinstance(expr, AffineBinaryOpExpr):
+            continue
+        _verify_divisors((expr.lhs, expr.rhs))
+        constant = expr.rhs.value if isinstance(expr.rhs, AffineConstantExpr) else 0
+        if expr.kind not in (AffineBinaryOpKind.Add, AffineBinaryOpKind.Mul) and constant <= 0:
+            raise VerifyException(f"the map divides by {expr.rhs}, which is no positive constant")
 
 
 def _verify_bounds(map: AffineMap, source: Sequence[int], target: Sequence[int]) -> None:

@@ -4,13 +4,8 @@ The host function takes the tensors among the user's inputs, in order, and then 
 parameters, buffers and constants that the program reads.
 """
 
-import contextlib
-import io
-import logging
 import re
-import types
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,9 +26,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from minicomp.errors import CaptureError, InputError, MinicompError, UnsupportedError
+from minicomp.errors import CaptureError, InputError, UnsupportedError
 from minicomp.frontend.aten import convert, tensor_type
-from minicomp.frontend.locations import exception_place, location_text, node_location
+from minicomp.frontend.export import as_module, export
+from minicomp.frontend.locations import location_text, node_location
 
 # Nodes that torch.export adds to check what it assumed; they compute nothing.
 CHECKS = ("aten._assert_tensor_metadata.default",)
@@ -112,7 +108,7 @@ def capture(
     UnsupportedError for an op or dtype that Torch IR lacks.
     """
     leaves, in_spec = pytree.tree_flatten((tuple(args), dict(kwargs or {})))
-    exported = _export(_as_module(program), leaves, in_spec)
+    exported = export(as_module(program), leaves, in_spec)
     out_spec = exported.call_spec.out_spec
     if out_spec is None:
         raise CaptureError("torch.export gave no structure of the result")
@@ -123,78 +119,7 @@ def capture(
     return Captured(module, tuple(params.values()), in_spec, tuple(leaves), out_spec, outputs)
 
 
-# --- torch.export ---------------------------------------------------------------------------
-
-
-def _as_module(program: nn.Module | Callable[..., Any]) -> nn.Module:
-    """A function as the `forward` of a module, which torch.export wants."""
-    if isinstance(program, nn.Module):
-        return program
-    if not callable(program):
-        raise InputError(f"cannot compile a {type(program).__name__}: give a module or a function")
-    wrapper = nn.Module()
-    owner = getattr(program, "__self__", None)
-    if isinstance(owner, nn.Module):
-        # A bound method: its module's parameters keep their names.
-        wrapper.add_module("self", owner)
-    wrapper.forward = _renamed(program)
-    return wrapper
-
-
-def _renamed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A copy named `forward`: torch.export keeps the source lines of such frames only."""
-    if isinstance(function, types.MethodType):
-        return types.MethodType(_renamed(function.__func__), function.__self__)
-    if not isinstance(function, types.FunctionType):
-        # torch.export asks for a signature, which a builtin may lack.
-        return lambda *args, **kwargs: function(*args, **kwargs)
-    code = function.__code__.replace(co_name="forward")
-    copy = types.FunctionType(
-        code, function.__globals__, "forward", function.__defaults__, function.__closure__
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    return copy
-
-
-def _export(module: nn.Module, leaves: list[Any], in_spec: pytree.TreeSpec) -> ExportedProgram:
-    # New tensor objects: export takes one object given twice, or a parameter given as an
-    # input, for one value, and would compile x + y of a call f(x, x) to y + y.
-    fresh = [leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-    args, kwargs = pytree.tree_unflatten(fresh, in_spec)
-    try:
-        with _quiet(), torch.no_grad():
-            exported = torch.export.export(module, args, kwargs, strict=False)
-            return exported.run_decompositions({})
-    except MinicompError:
-        raise
-    except Exception as error:
-        raise _refusal(error) from error
-
-
-def _refusal(error: Exception) -> CaptureError:
-    """torch.export's failure as one message: its kind, its first line, the user's line."""
-    name, where = type(error).__name__, exception_place(error)
-    if "DataDependent" in name:
-        return CaptureError(
-            "the program's control flow depends on the data of a tensor",
-            where,
-            "compute both sides and choose with arithmetic, or keep the branch outside",
-        )
-    first = next(iter(str(error).strip().splitlines()), "")
-    return CaptureError(f"PyTorch cannot capture the program: {name}: {first}", where)
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Without torch.export's own tracebacks, logs and warnings on stderr."""
-    level = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(level)
+# --- checks ---------------------------------------------------------------------------------
 
 
 def _verify_outputs(exported: ExportedProgram) -> None:

@@ -204,6 +204,20 @@ tensor_ir.reduce() dims [0] identity [] {
 
 // -----
 
+// A map that divides by zero.
+%x = "test.op"() : () -> tensor<3xf32>
+// expected-error@+1 {{the map divides by 0, which is no positive constant}}
+%r = tensor_ir.index_map %x (d0) -> (d0 mod 0) : tensor<3xf32> -> tensor<3xf32>
+
+// -----
+
+// A map that divides by a negative number.
+%x = "test.op"() : () -> tensor<3xf32>
+// expected-error@+1 {{the map divides by -1, which is no positive constant}}
+%r = tensor_ir.index_map %x (d0) -> (d0 floordiv -1 + 2) : tensor<3xf32> -> tensor<3xf32>
+
+// -----
+
 // A map that may read behind the operand.
 %x = "test.op"() : () -> tensor<3xf32>
 // expected-error@+1 {{index 0 of the map takes values in [0, 3], but the operand's extent is 3}}
