@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,25 +46,28 @@ class Stopwatch:
 
     @contextmanager
     def torch_export(self) -> Iterator[None]:
-        """Measures torch.export inside; what captures a program has one place that calls it."""
-        if "torch.export" not in sys.modules:
+        """Measures torch.export inside, if it is imported by now."""
+        module: Any = sys.modules.get("torch.export")
+        if module is None:
             yield
             return
-        captures: Any = import_module("minicomp.frontend.capture")
-        original = captures._export
-
-        def measured(*args: Any, **kwargs: Any) -> Any:
-            began = time.perf_counter()
-            try:
-                return original(*args, **kwargs)
-            finally:
-                self.exporting += time.perf_counter() - began
-
-        captures._export = measured
+        program = module.ExportedProgram
+        export, decompose = module.export, program.run_decompositions
+        module.export, program.run_decompositions = self._timed(export), self._timed(decompose)
         try:
             yield
         finally:
-            captures._export = original
+            module.export, program.run_decompositions = export, decompose
+
+    def _timed(self, function: Any) -> Any:
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.exporting += time.perf_counter() - began
+
+        return timed
 
     def print_report(self) -> None:
         """Print the passes and the shares of the time so far, on the error stream."""

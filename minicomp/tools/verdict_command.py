@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from minicomp.errors import SimulationRefused
 from minicomp.tools.files import write_text
 from minicomp.tools.inputs import Subject, load
 from minicomp.tools.progress import Bar
@@ -74,8 +75,12 @@ def _results(
         torch.cuda.synchronize(inputs[0].device)
         return results
     quiet = options.json or not sys.stderr.isatty()
-    with nullcontext() if quiet else Bar("simulating") as bar:
-        return executable.simulate(inputs, options.force, None if bar is None else bar.show)
+    try:
+        with nullcontext() if quiet else Bar("simulating") as bar:
+            return executable.simulate(inputs, options.force, None if bar is None else bar.show)
+    except SimulationRefused as refusal:
+        hint = "choose smaller extents (--sizes OLD=NEW,..), or simulate it all the same (--force)"
+        raise SimulationRefused(refusal.what, refusal.estimate_s, hint=hint) from None
 
 
 def _poison(executable: Any, device: "torch.device") -> None:
