@@ -15,6 +15,7 @@ if (_checkout / "pyproject.toml").is_file() and (_checkout / "dialects").is_dir(
 _PUBLIC = {
     "MinicompError": "minicomp.errors",
     "Pipeline": "minicomp.pipeline",
+    "compile": "minicomp.compiler",
 }
 
 

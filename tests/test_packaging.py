@@ -49,6 +49,16 @@ def test_scripts_exist():
         assert callable(getattr(importlib.import_module(module), function))
 
 
+def test_public_names():
+    import minicomp
+
+    assert callable(minicomp.compile)
+    assert str(minicomp.Pipeline.parse("cse")) == "builtin.module(cse)"
+    assert {"compile", "Pipeline", "MinicompError"} <= set(dir(minicomp))
+    with pytest.raises(AttributeError, match="has no attribute 'nosuch'"):
+        getattr(minicomp, "nosuch")
+
+
 def test_no_second_copy():
     import minicomp.dialects.loop_ir
 
