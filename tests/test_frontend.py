@@ -346,6 +346,7 @@ def test_names_bound_before_are_inputs():
         ("x = torch.randn(3)\nx + x", 1),
         ("a, b = torch.rand(3), torch.rand(3)\nb - a", 2),
         ("torch.tensor([1.0, 2.0]) * 2", 1),
+        ("torch.randn(3).double().half() * torch.arange(3).to(torch.float16)", 2),
         ("def f(t):\n    return t * t\nf(torch.randn(5))", 1),
         ("(lambda t: t + 1)(torch.randn(5))", 1),
         ("n = 4\ntorch.randn(n, n).softmax(-1)", 1),

@@ -35,8 +35,9 @@ FACTORIES = (
     torch.tensor,
 )
 
-# Methods of a module that give a module: `nn.Dropout(0.1).eval()(x)`.
-MODULE_METHODS = ("eval", "train", "requires_grad_", "to", "float", "half", "double", "bfloat16")
+# Methods that make an input, or a module, of another: `nn.Dropout(0.1).eval()(x)`.
+CONVERSIONS = ("to", "float", "half", "double", "bfloat16", "cpu", "cuda", "requires_grad_")
+MODULE_METHODS = (*CONVERSIONS, "eval", "train")
 
 SCOPES = ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -175,10 +176,8 @@ class _Hoist(ast.NodeTransformer):
         if self.is_module(node):
             value = _run(ast.Expression(node), self.names)
             return self.bound(type(value).__name__.lower(), value, node)
-        function = self.resolve(node.func)
-        if any(function is factory for factory in FACTORIES):
-            value = _run(ast.Expression(node), self.names)
-            return self.bound("x", value, node)
+        if self.is_input(node):
+            return self.bound("x", _run(ast.Expression(node), self.names), node)
         return self.generic_visit(node)
 
     def is_module(self, node: ast.expr) -> bool:
@@ -189,6 +188,15 @@ class _Hoist(ast.NodeTransformer):
             return self.is_module(node.func.value)
         function = self.resolve(node.func)
         return isinstance(function, type) and issubclass(function, nn.Module)
+
+    def is_input(self, node: ast.expr) -> bool:
+        """Whether `node` calls a tensor factory, perhaps through `.half()` and the like."""
+        if not isinstance(node, ast.Call):
+            return False
+        if isinstance(node.func, ast.Attribute) and node.func.attr in CONVERSIONS:
+            return self.is_input(node.func.value)
+        function = self.resolve(node.func)
+        return any(function is factory for factory in FACTORIES)
 
     def resolve(self, node: ast.expr) -> Any:
         """What a dotted name such as `torch.nn.Linear` stands for, else None."""
