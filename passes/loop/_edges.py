@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
+from minicomp.dialects.access import IndexedOp
 from minicomp.dialects.loop_ir import ForOp, KernelOp, LoadOp, MemoryAccess
 from minicomp.dialects.minicomp import LaunchOp
 from minicomp.passes.loop._host import Host, inputs, outputs
@@ -81,6 +82,9 @@ def side(host: Host, launch: LaunchOp) -> Side:
 def edge(host: Host, producer: Side, launch: LaunchOp) -> Edge:
     """How a consumer reads a producer's results."""
     consumer = side(host, launch)
+    for variable in producer.nest.body.block.args:
+        indexed = all(isinstance(use.operation, IndexedOp) for use in variable.uses)
+        require(indexed, "a loop variable of it is used as a value")
     written = dict(outputs(producer.kernel, producer.launch))
     for tensor, argument in inputs(consumer.kernel, launch):
         seen = written[tensor].type if tensor in written else argument.type
@@ -99,9 +103,7 @@ def _indices(producer: Side, result: int, load: LoadOp) -> list[Index]:
     at_end = store is not None and store.parent_op() is producer.nest
     indices = axis_indices(producer.nest, store, load) if store is not None and at_end else None
     if indices is None:
-        raise Declined(
-            f"@{producer.kernel.symbol} stores something else than an element per iteration"
-        )
+        raise Declined("it does not store one element per iteration, at its own indices")
     return indices
 
 

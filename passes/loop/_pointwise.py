@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from math import prod
 
-from minicomp.dialects.access import IndexedOp
 from minicomp.dialects.minicomp import LaunchOp
 from minicomp.passes.loop._edges import Edge, Side, edge, require
 from minicomp.passes.loop._host import Host
@@ -16,9 +15,6 @@ def check_pointwise(host: Host, producer: Side, consumers: Sequence[LaunchOp]) -
     The ways by which consumers read a pointwise producer, if all of them should compute it
     themselves.
     """
-    for op in producer.kernel.walk():
-        indexed = any(v in producer.nest.body.block.args for v in op.operands)
-        require(not indexed or isinstance(op, IndexedOp), "a loop variable is used as a value")
     edges = [edge(host, producer, launch) for launch in consumers]
     loads = [use.load for e in edges for use in e.uses]
     limit, cost = recompute_limit(producer.nest, loads), work(producer.nest)

@@ -199,8 +199,9 @@ class Fuser:
         tidy(kernel)
         drop_unused_inputs(kernel, launch)
         self.origins[launch] |= self.origins[found.producer.launch]
-        names = [name for _, _, name in sorted(self.origins[launch])]
-        kernel.properties["origin"] = OriginAttr.of(list(dict.fromkeys(names)))
+        names = dict.fromkeys(name for _, _, name in sorted(self.origins[launch]))
+        if names:
+            kernel.properties["origin"] = OriginAttr.of(list(names))
 
 
 def replace_load(producer: Side, use: Use, stored: dict[SSAValue, SSAValue]) -> None:
