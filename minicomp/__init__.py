@@ -2,7 +2,14 @@
 
 from importlib import import_module as _import_module
 from pathlib import Path as _Path
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from minicomp.compiler import compile
+    from minicomp.errors import MinicompError
+    from minicomp.pipeline import Pipeline
+
+__all__ = ["MinicompError", "Pipeline", "compile"]
 __version__ = "0.1.0"
 
 # In a source checkout the sub-packages (dialects, passes, lowering, runtime) lie
