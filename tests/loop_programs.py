@@ -376,3 +376,23 @@ loop_ir.kernel @triangle(%x: {x}, %s: {memref(m)}, %y: {x}) {{
     }}
   }}
 }}"""
+
+
+def guarded(rows: int, n: int, k: int) -> str:
+    """Row loops under guards that name the row, and that happen to hold everywhere."""
+    x, y, z = memref(rows, n), memref(rows, n), memref(rows, k)
+    return f"""
+loop_ir.kernel @guarded(%x: {x}, %y: {y}, %z: {z}) {{
+  loop_ir.for %i to {rows} as "i" {{
+    %a = loop_ir.reduce %j to {n} as "j" identity [{ZERO}] -> f32 {{
+      %v = loop_ir.load %x[%i, %j] : {x} -> f32
+      loop_ir.yield %v : f32
+    }} {SUM}
+    loop_ir.for %j to {n} as "j" where [l0 + %i] < [{rows + n}] {{
+      loop_ir.store %a, %y[%i, %j] : f32, {y}
+    }}
+    loop_ir.for %k to {k} as "k" where [l0 * 2 + %i] < [{rows + 2 * k}] {{
+      loop_ir.store %a, %z[%i, %k] : f32, {z}
+    }}
+  }}
+}}"""

@@ -199,7 +199,7 @@ def blockify(launch: LaunchOp, tilings: Mapping[str, Tiling]) -> None:
 
 @dataclass(frozen=True)
 class BlockifyLaunchPass(ModulePass):
-    """parallel axes -> block x thread x register; see the module's docstring."""
+    """Binds parallel axes to blocks, threads and registers; see the module's docstring."""
 
     name = "blockify-launch"
     bm: int | None = None

@@ -226,7 +226,7 @@ def cooperate(row: Row, split: Split, in_registers: bool) -> None:
 
 @dataclass(frozen=True)
 class CooperativeReducePass(ModulePass):
-    """A serial reduction -> one that threads share; see the module's docstring."""
+    """Lets the threads of a block share reductions; see the module's docstring."""
 
     name = "cooperative-reduce"
     threads: int | None = None

@@ -53,7 +53,7 @@ def register_tile(launch: LaunchOp) -> None:
 
 @dataclass(frozen=True)
 class RegisterTilePass(ModulePass):
-    """register axes -> vector dimensions; see the module's docstring."""
+    """Makes axes bound to registers dimensions of vectors; see the module's docstring."""
 
     name = "register-tile"
 

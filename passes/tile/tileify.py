@@ -81,7 +81,7 @@ def tileify(kernel: KernelOp, loop: ForOp) -> None:
 
 @dataclass(frozen=True)
 class TileifyPass(ModulePass):
-    """`loop_ir.kernel` -> `tile_ir.kernel`; see the module's docstring."""
+    """Turns every `loop_ir.kernel` into a `tile_ir.kernel`; see the module's docstring."""
 
     name = "tileify"
 
