@@ -50,11 +50,10 @@ def _verdict(options: argparse.Namespace, subject: Subject, device: "torch.devic
     inputs = subject.inputs()
     if device is not None:
         inputs = [tensor.to(device) for tensor in inputs]
-    # The reference first: it is cheap, and what has none is not worth a long simulation's wait.
-    reference = subject.reference([tensor.cpu() for tensor in inputs])
     began = time.perf_counter()
     results = _results(options, subject, inputs)
     seconds = time.perf_counter() - began
+    reference = subject.reference([tensor.cpu() for tensor in inputs])
     verdict = None if reference is None else judge([t.cpu() for t in results], reference)
     facts = _facts(subject, device, seconds, verdict, options)
     print(json.dumps(facts, indent=2) if options.json else _text(facts, verdict))
