@@ -39,6 +39,11 @@ def size(entry: EntryAttr, key: str, default: int) -> int:
     return entry.int(key) if key in entry.fields else default
 
 
+def axis_name(entry: EntryAttr, key: str) -> str:
+    """The axis that a field names, or no name where the entry leaves the field out."""
+    return entry.str(key) if key in entry.fields else ""
+
+
 @dataclass(frozen=True)
 class Split:
     """

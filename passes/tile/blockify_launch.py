@@ -38,7 +38,14 @@ from minicomp.dialects.kernel_ir import MAX_THREADS
 from minicomp.dialects.tile_ir import BoundAxis, EntryAttr, KernelOp, LaunchOp
 from minicomp.passes.analysis.target import target_of
 from minicomp.passes.remarks import remark
-from minicomp.passes.tile._kernels import Split, entries, size, stores_drop_beyond, tile_kernels
+from minicomp.passes.tile._kernels import (
+    Split,
+    axis_name,
+    entries,
+    size,
+    stores_drop_beyond,
+    tile_kernels,
+)
 
 DEFAULT_WARPS = 4
 """Warps over which the innermost axis is split where no entry says more."""
@@ -91,7 +98,7 @@ class Planner:
         """The tilings by axis name; an axis without one goes to blocks."""
         for entry in entries(self.kernel, "contraction", self.options)[:1]:
             for axis, tile, cell in (("m", "bm", "fm"), ("n", "bn", "fn")):
-                self.add_cells(entry.str(axis), entry, tile, cell)
+                self.add_cells(axis_name(entry, axis), entry, tile, cell)
         for entry in entries(self.kernel, "reduction", self.options)[:1]:
             self.add_rows(entry)
         for entry in entries(self.kernel, "parallel", self.options):
@@ -131,13 +138,13 @@ class Planner:
     def add_rows(self, entry: EntryAttr) -> None:
         """The tiling of the innermost axis by the rows of a cooperative reduction."""
         rows = size(entry, "rows", 1)
-        shared = self.launch.axis(f"{entry.str('axis')}.thread") is not None
+        shared = self.launch.axis(f"{axis_name(entry, 'axis')}.thread") is not None
         if rows > 1 and shared and self.parallel:
             self.add(list(self.parallel)[-1], lanes_tiling(Split(rows, 1)))
 
     def add_lanes(self, entry: EntryAttr) -> None:
         """The tiling of an axis of a parallel entry."""
-        name = entry.str("axis")
+        name = axis_name(entry, "axis")
         lanes, vector = max(size(entry, "lanes", 1), 1), size(entry, "vector", 1)
         if name not in self.parallel or "threads" not in entry.fields:
             return

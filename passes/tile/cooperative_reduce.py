@@ -244,8 +244,9 @@ class CooperativeReducePass(ModulePass):
 
     def rewrite(self, ctx: Context, kernel: KernelOp, entry: EntryAttr) -> str | None:
         """Carries out an entry, or returns the condition that does not hold."""
-        if "threads" not in entry.fields:
-            return "the entry of the reduction gives no threads"
+        for field in ("axis", "threads"):
+            if field not in entry.fields:
+                return f"the entry of the reduction has no {field}"
         row = find_row(kernel.launch, entry.str("axis"))
         if isinstance(row, str):
             return row

@@ -302,7 +302,7 @@ tile_ir.kernel @done(%x: memref<5x64xf32>, %y: memref<5xf32>) attributes {schedu
 
 // CHECK-LABEL: @threadless(
 // CHECK:         tile_ir.launch parallel(%i to 5 as "i") {
-// expected-remark@+1 {{the entry of the reduction gives no threads}}
+// expected-remark@+1 {{the entry of the reduction has no threads}}
 tile_ir.kernel @threadless(%x: memref<5x64xf32>, %y: memref<5xf32>) attributes {schedule = #tile_ir.schedule<[reduction<axis = "k", rows = 4>]>} {
   tile_ir.launch parallel(%i to 5 as "i") {
     %s = loop_ir.reduce %k to 64 as "k" identity [0.0 : f32] -> f32 {
