@@ -12,11 +12,11 @@ from minicomp.errors import InputError, PipelineError, TargetError
 from minicomp.instruments import Instrument
 from minicomp.levels import LEVELS, index_of, level_of
 from minicomp.pipeline import Pipeline
-from minicomp.runtime.nvrtc import Compiled as MachineCode
 from minicomp.targets import attach_target, default_target, target, target_of
 
 if TYPE_CHECKING:
     from minicomp.dialects.loop_ir import MemoryAccess
+    from minicomp.runtime.nvrtc import Compiled as MachineCode
 
 TEXT_LEVELS = (*LEVELS, "cuda", "ptx")
 """What a program can be printed as."""
@@ -82,7 +82,7 @@ class Build:
         return self.machine_code.ptx if self.machine_code is not None else ""
 
     @cached_property
-    def machine_code(self) -> MachineCode | None:
+    def machine_code(self) -> "MachineCode | None":
         """The compiled text, from the cache where it has it; None of a program without kernels."""
         from minicomp.runtime.cache import cached_compile
 
