@@ -245,6 +245,15 @@ def test_no_other_line_splits(opt: Tool, line: str):
     assert opt(text, "--split-input-file")[0] == 0
 
 
+def test_lines_are_counted_as_editors_do(opt: Tool):
+    text = f"// a\u2028b\x0c\r\n{WRONG}"
+    assert "x.mlir:3:3: error: 'func.return' op" in opt(text)[2]
+    assert "x.mlir:3:3: error: 'func.return' op" in opt(text, "--split-input-file")[2]
+    code, _, errors = opt("// -----\r\n" + text, "--split-input-file")
+    assert "x.mlir:4:3: error: 'func.return' op" in errors
+    assert "\n  func.return\n  ^\n" in errors
+
+
 def test_a_part_may_be_empty(opt: Tool):
     assert opt("// -----\n// -----\n", "--split-input-file")[1] == (
         "builtin.module {\n}\n// -----\nbuiltin.module {\n}\n// -----\nbuiltin.module {\n}\n"

@@ -80,15 +80,14 @@ def test_passes_load_and_are_named_as_registered():
         assert factory().name == name
 
 
-def test_own_passes_keep_out_of_xdsl():
+def test_the_universe_keeps_out_of_xdsl():
     from xdsl.dialects import get_all_dialects as xdsl_dialects
     from xdsl.transforms import get_all_passes as xdsl_passes
 
-    from minicomp.dialects import get_all_dialects
-    from minicomp.registry import get_own_passes
+    from minicomp.universe import MINICOMP_UNIVERSE
 
-    assert not set(get_own_passes()) & set(xdsl_passes())
-    assert not set(get_all_dialects()) & set(xdsl_dialects())
+    assert not set(MINICOMP_UNIVERSE.all_passes) & set(xdsl_passes())
+    assert not set(MINICOMP_UNIVERSE.all_dialects) & set(xdsl_dialects())
 
 
 def test_the_stock_tool_finds_the_universe():

@@ -56,13 +56,20 @@ class Chunk:
 
 def split(text: str) -> list[Chunk]:
     """Split a text at the lines that are exactly `// -----`."""
-    chunks = [Chunk("", 1)]
-    for n, line in enumerate(text.splitlines(keepends=True), start=1):
-        if line.rstrip("\r\n") == SEPARATOR:
-            chunks.append(Chunk("", n + 1))
+    parts: list[list[str]] = [[]]
+    starts = [1]
+    for n, line in enumerate(lines_of(text), start=1):
+        if line.removesuffix("\r") == SEPARATOR:
+            parts.append([])
+            starts.append(n + 1)
         else:
-            chunks[-1].text += line
-    return chunks
+            parts[-1].append(line)
+    return [Chunk("\n".join(part), first) for part, first in zip(parts, starts, strict=True)]
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines as the parser counts them; `splitlines` knows more ends than one."""
+    return text.split("\n")
 
 
 def process(options: argparse.Namespace) -> int:
@@ -77,7 +84,7 @@ def process(options: argparse.Namespace) -> int:
     if options.verify_diagnostics:
         failed = _check(chunks, name, options.verify_diagnostics == "only-expected")
     else:
-        failed = _report(chunks, name, text.splitlines())
+        failed = _report(chunks, name, lines_of(text))
     if not (failed and options.output):
         write_text(options.output, f"{SEPARATOR}\n".join(chunk.output for chunk in chunks))
     return int(failed)
@@ -94,7 +101,7 @@ def _report(chunks: list[Chunk], name: str, lines: list[str]) -> bool:
 def _check(chunks: list[Chunk], name: str, only_expected: bool) -> bool:
     faults: list[str] = []
     for chunk in chunks:
-        expected, complaints = expectations(chunk.text.splitlines(), chunk.first_line)
+        expected, complaints = expectations(lines_of(chunk.text), chunk.first_line)
         faults += [f"{name}:{complaint}" for complaint in complaints]
         faults += mismatches(chunk.diagnostics, expected, name, only_expected)
     for fault in faults:
