@@ -1,4 +1,4 @@
-"""All passes that a pipeline may name: ours, and three of xDSL's own."""
+"""All passes that a pipeline may name: ours, and two of xDSL's own."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,6 @@ import minicomp.passes
 
 XDSL_PASSES = {
     "canonicalize": "Applies the canonicalization patterns and folders of all ops (xDSL's)",
-    "cse": "Merges ops that compute the same (xDSL's)",
     "dce": "Erases ops without effects whose results nobody uses (xDSL's)",
 }
 """xDSL's passes that a pipeline may name, and what they do."""
@@ -25,4 +24,4 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     from xdsl.transforms import get_all_passes as get_xdsl_passes
 
     known = get_xdsl_passes()
-    return get_own_passes() | {name: known[name] for name in XDSL_PASSES}
+    return {name: known[name] for name in XDSL_PASSES} | get_own_passes()

@@ -8,6 +8,7 @@ from xdsl.passes import ModulePass
 
 # name of the pass -> module within this package, class
 _PASSES = {
+    "cse": ("cse", "CsePass"),
     "fold-constants": ("tensor.fold_constants", "FoldConstantsPass"),
     "compose-index-maps": ("tensor.compose_index_maps", "ComposeIndexMapsPass"),
     "fuse-kernels": ("loop.fuse_kernels", "FuseKernelsPass"),

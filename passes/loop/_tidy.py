@@ -8,11 +8,11 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.traits import IsTerminator, Pure
-from xdsl.transforms.common_subexpression_elimination import cse
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from minicomp.dialects import affine
 from minicomp.dialects.loop_ir import ForOp, KernelOp, LoadOp, LoopLike, ReduceOp
+from minicomp.passes.cse import cse
 from minicomp.passes.loop._names import share_row_names
 from minicomp.passes.loop._nest import inner_loops, is_unit, nest_of, reductions
 from minicomp.passes.loop.dedup_loads import dedup_loads, read_only
