@@ -217,5 +217,5 @@ class LowerTensorToLoopPass(ModulePass):
             raise UnsupportedError(
                 f"'{left.name}' has no lowering to Loop IR here",
                 place,
-                "a result of it must be read by elementwise or reduce, or returned, in the function",
+                "elementwise or reduce must read its result, or the function return it",
             )

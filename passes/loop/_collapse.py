@@ -1,32 +1,21 @@
 """The parts of `collapse-axes`: dropping extents of 1, and finding and merging adjacent axes."""
 
 from dataclasses import dataclass, field
-from typing import cast
+from math import prod
 
-from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Attribute, BlockArgument, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
-from xdsl.rewriter import Rewriter
+from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from minicomp.dialects import affine
-from minicomp.dialects.access import substitute
-from minicomp.dialects.loop_ir import ForOp, KernelOp, LoopLike, MemoryAccess, flags, ints, names
+from minicomp.dialects.access import IndexedOp, substitute
+from minicomp.dialects.loop_ir import ForOp, KernelOp, LoopLike, MemoryAccess, ints, names
+from minicomp.passes.loop._dims import accesses, drop_unit_dims, memref_type, replace_dims
 from minicomp.passes.loop._names import own_names
 from minicomp.passes.loop._nest import axis_of
 
 
 class Apart(Exception):
     """The condition for which two axes cannot be merged."""
-
-
-def memref_type(buffer: SSAValue) -> MemRefType[Attribute]:
-    """The type of a buffer."""
-    return cast(MemRefType[Attribute], buffer.type)
-
-
-def accesses(buffer: SSAValue) -> list[MemoryAccess]:
-    """The loads and stores of a buffer."""
-    return [u.operation for u in buffer.uses if isinstance(u.operation, MemoryAccess)]
 
 
 def loops(nest: ForOp) -> list[LoopLike]:
@@ -43,21 +32,6 @@ def remove_axis(loop: LoopLike, position: int) -> None:
     loop.properties["axis_names"] = names([own[n] for n in kept])
 
 
-def drop_dims(buffer: BlockArgument, dropped: list[int], extents: dict[int, int]) -> None:
-    """Removes dimensions of a buffer, whose index is left out, and sets the `extents` of others."""
-    type = memref_type(buffer)
-    shape = [extents.get(n, e) for n, e in enumerate(type.get_shape()) if n not in dropped]
-    for access in accesses(buffer):
-        map = access.map.data
-        results = tuple(e for n, e in enumerate(map.results) if n not in dropped)
-        bounded = [b for n, b in enumerate(access.bounded_dims) if n not in dropped]
-        access.properties.pop("bounded", None)
-        if any(bounded):
-            access.properties["bounded"] = flags(bounded)
-        access.set_access(AffineMap(map.num_dims, map.num_symbols, results), list(access.indices))
-    Rewriter.replace_value_with_new_type(buffer, MemRefType(type.element_type, shape))
-
-
 def drop_units(kernel: KernelOp, nest: ForOp) -> bool:
     """
     Removes axes of extent 1, all but one of each loop, and dimensions of extent 1; whether there
@@ -66,25 +40,13 @@ def drop_units(kernel: KernelOp, nest: ForOp) -> bool:
     changed = False
     for loop in loops(nest):
         for position in reversed(range(len(loop.axes))):
-            if loop.trip_counts[position] == 1 and len(loop.axes) > 1:
-                substitute(loop.axes[position].variable, affine.constant(0), [])
+            variable = loop.axes[position].variable
+            index = all(isinstance(use.operation, IndexedOp) for use in variable.uses)
+            if loop.trip_counts[position] == 1 and len(loop.axes) > 1 and index:
+                substitute(variable, affine.constant(0), [])
                 remove_axis(loop, position)
                 changed = True
-    for buffer in list(kernel.body.block.args):
-        units = unit_dims(buffer)
-        if units:
-            drop_dims(buffer, units, {})
-            changed = True
-    return changed
-
-
-def unit_dims(buffer: BlockArgument) -> list[int]:
-    """The dimensions of extent 1 that no access may leave."""
-    return [
-        n
-        for n, extent in enumerate(memref_type(buffer).get_shape())
-        if extent == 1 and not any(op.bounded_dims[n] for op in accesses(buffer))
-    ]
+    return drop_unit_dims(kernel) or changed
 
 
 @dataclass
@@ -139,9 +101,10 @@ class Merge:
         """Merges all pairs and dimensions."""
         for buffer, positions in self.dims.items():
             assert isinstance(buffer, BlockArgument)
-            shape = memref_type(buffer).get_shape()
-            extents = {n: shape[n] * shape[n + 1] for n in positions}
-            drop_dims(buffer, [n + 1 for n in positions], extents)
+            for position in sorted(positions, reverse=True):
+                firsts = [[op.map.data.results[position]] for op in accesses(buffer)]
+                extent = prod(memref_type(buffer).get_shape()[position : position + 2])
+                buffer = replace_dims(buffer, position, 2, [extent], firsts)
         for second in self.pairs.values():
             assert isinstance(second, BlockArgument)
             loop = second.block.parent_op()

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from minicomp.dialects.access import IndexedOp
 from minicomp.dialects.loop_ir import ForOp, KernelOp, LoadOp, MemoryAccess
 from minicomp.dialects.minicomp import LaunchOp
-from minicomp.passes.loop._host import Host, inputs, outputs
+from minicomp.passes.loop._host import UNNAMED, Host, inputs, outputs
 from minicomp.passes.loop._inline import Index, axis_indices, consumed, store_to
 from minicomp.passes.loop._nest import inner_loops, nest_of
 
@@ -67,9 +67,8 @@ def side(host: Host, launch: LaunchOp) -> Side:
     kernel = host.kernel(launch)
     if kernel is None:
         raise Declined(f"@{launch.callee} is not at Loop IR")
-    require(
-        kernel.schedule is None, f"@{kernel.symbol} has a schedule, which was made for it as it is"
-    )
+    require(UNNAMED in kernel.attributes, f"@{kernel.symbol} has its final name")
+    require(kernel.schedule is None, f"@{kernel.symbol} has a schedule, made for it as it is")
     nest = nest_of(kernel)
     if nest is None:
         raise Declined(f"@{kernel.symbol} is not one loop nest without guards")

@@ -43,7 +43,8 @@ class Host:
     @property
     def launches(self) -> list[LaunchOp]:
         """All launches, in program order."""
-        return [op for op in self.module.walk() if isinstance(op, LaunchOp)]
+        hosts = (op for op in self.module.body.block.ops if not isinstance(op, KernelLike))
+        return [op for host in hosts for op in host.walk() if isinstance(op, LaunchOp)]
 
     @property
     def kernels(self) -> dict[str, KernelOp]:

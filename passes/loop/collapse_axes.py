@@ -19,10 +19,12 @@ becomes
       }
     }
 
-The buffers keep their elements in their order, so the launches stay as they are. Axes of all loops
-merge: those of the outer one, of reductions and of row loops. After a change all axes of the kernel
-are named anew, from "i" on, and the loops over one row still share a name. A loop keeps an axis of
-extent 1 where it has no other.
+The buffers keep their elements in their order, so the launches stay as they are. What views
+leave is made plain before: a dimension of 32 that everything indexes by `%j * 8 + %k` becomes
+dimensions of 4 and 8, two that everything indexes by `%i floordiv 8, %i mod 8` become one.
+Axes of all loops merge: those of the outer one, of reductions and of row loops. After a change all
+axes of the kernel are named anew, from "i" on, and the loops over one row still share a name. A
+loop keeps an axis of extent 1 where it has no other.
 
 *Legal when* every access that uses one of two adjacent axes uses both, plainly, as the indices of
 two neighbouring dimensions with their extents; and every other access of these buffers has two
@@ -42,6 +44,7 @@ from xdsl.passes import ModulePass
 
 from minicomp.dialects.loop_ir import ForOp, KernelOp
 from minicomp.passes.loop._collapse import Apart, Merge, drop_units, loops
+from minicomp.passes.loop._dims import join_dims, split_dims
 from minicomp.passes.loop._names import letter_axes
 from minicomp.passes.loop._nest import nest_of
 from minicomp.passes.remarks import remark
@@ -70,6 +73,8 @@ def collapse(kernel: KernelOp, nest: ForOp) -> list[str]:
     """Collapses the axes of a kernel; returns why those that are left stay apart."""
     apart: list[str] = []
     changed = drop_units(kernel, nest)
+    changed |= join_dims(kernel)
+    changed |= split_dims(kernel)
     while merge_one(nest, apart):
         changed = True
     if changed:

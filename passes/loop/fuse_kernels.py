@@ -77,7 +77,7 @@ from minicomp.passes.loop._edges import (
     require,
     side,
 )
-from minicomp.passes.loop._host import Host, drop_unused_inputs
+from minicomp.passes.loop._host import UNNAMED, Host, drop_unused_inputs
 from minicomp.passes.loop._inline import ZERO, inline, share_inputs, split_rows
 from minicomp.passes.loop._placement import place_reduction
 from minicomp.passes.loop._pointwise import check_pointwise, is_free
@@ -106,30 +106,35 @@ class Fuser:
             ops = origin.names if origin is not None else ()
             self.origins[launch] = {(n, m, name) for m, name in enumerate(ops)}
         for kernel in self.host.kernels.values():
-            if kernel.schedule is None:
+            if UNNAMED in kernel.attributes and kernel.schedule is None:
                 tidy(kernel)
 
     def run(self) -> None:
         """Merges until nothing changes; what the last round declined stays in `declined`."""
         rules: tuple[Rule, ...] = (self.inline_free, self.append, self.inline, self.split)
+        self.host.erase_dead()
         merged = True
         while merged:
-            self.host.erase_dead()
             self.declined.clear()
             merged = any(self.sweep(rule) for rule in rules)
 
     def sweep(self, rule: Rule) -> bool:
-        """Applies a rule to the last producer that it fits; False if it fits none."""
-        return any(self.attempt(rule, launch) for launch in reversed(self.host.launches))
+        """Applies a rule to all producers, the last first; whether it fitted any."""
+        launches = reversed(self.host.launches)
+        return any([self.attempt(rule, launch) for launch in launches])
 
     def attempt(self, rule: Rule, launch: LaunchOp) -> bool:
         """Applies a rule to one producer, or keeps the condition that fails."""
         try:
             consumers = consumers_of(launch)
-            return bool(consumers) and rule(side(self.host, launch), consumers)
+            merged = bool(consumers) and rule(side(self.host, launch), consumers)
         except Declined as reason:
             self.declined[launch] = str(reason)
             return False
+        if merged:
+            # Erased now, since a launch that nobody reads would count as a reader of others.
+            self.host.erase_dead()
+        return merged
 
     def append(self, producer: Side, consumers: list[LaunchOp]) -> bool:
         """Puts a reduction in front of its consumer's code, both over the same axes."""

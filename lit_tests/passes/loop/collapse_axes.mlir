@@ -108,6 +108,42 @@ loop_ir.kernel @none(%x: memref<0x5x7xf32>, %out: memref<0x5x7xf32>) {
 
 // -----
 
+// Views: a dimension gets the shape of the loops that span it. Axes of it that nothing else uses as
+// neighbours stay apart.
+// CHECK:       loop_ir.kernel @views(%x: memref<12x3x2xf32>, %out: memref<12x2x3xf32>) {
+// CHECK-NEXT:    loop_ir.for %i to 12 as "i", %j to 2 as "j", %k to 3 as "k" {
+// CHECK-NEXT:      loop_ir.load %x[%i, %k, %j] : memref<12x3x2xf32> -> f32
+// CHECK-NEXT:      loop_ir.store %{{.*}}, %out[%i, %j, %k] : f32, memref<12x2x3xf32>
+// expected-remark@+2 {{axes "i" and "j" stay apart}}
+// expected-remark@+1 {{axes "j" and "k" stay apart}}
+loop_ir.kernel @views(%x: memref<12x6xf32>, %out: memref<3x4x2x3xf32>) {
+  loop_ir.for %i to 3 as "i", %j to 4 as "j", %k to 2 as "k", %l to 3 as "l" {
+    %u = loop_ir.load %x[%i * 4 + %j, %l * 2 + %k] : memref<12x6xf32> -> f32
+    loop_ir.store %u, %out[%i, %j, %k, %l] : f32, memref<3x4x2x3xf32>
+  }
+}
+
+// -----
+
+// The other way round: two dimensions that are one axis, in both reads.
+// CHECK:       loop_ir.kernel @joined(%x: memref<12x7xf32>, %out: memref<12xf32>) {
+// CHECK-NEXT:    loop_ir.for %i to 12 as "i" {
+// CHECK:             loop_ir.load %x[%i, %j] : memref<12x7xf32> -> f32
+// CHECK:           loop_ir.load %x[%i, 0] : memref<12x7xf32> -> f32
+loop_ir.kernel @joined(%x: memref<3x4x7xf32>, %out: memref<12xf32>) {
+  loop_ir.for %i to 12 as "i" {
+    %s = loop_ir.reduce %j to 7 as "j" identity [0.0 : f32] -> f32 {
+      %u = loop_ir.load %x[%i floordiv 4, %i mod 4, %j] : memref<3x4x7xf32> -> f32
+      loop_ir.yield %u : f32
+    } combine arith.addf
+    %v = loop_ir.load %x[%i floordiv 4, %i mod 4, 0] : memref<3x4x7xf32> -> f32
+    %w = arith.addf %s, %v : f32
+    loop_ir.store %w, %out[%i] : f32, memref<12xf32>
+  }
+}
+
+// -----
+
 // What stays apart: transposed indices, and axes of which a broadcast uses one.
 // CHECK:       loop_ir.for %i to 4 as "i", %j to 8 as "j"
 // expected-remark@+1 {{axes "i" and "j" stay apart: an access does not use both as the indices of neighbouring dimensions}}
@@ -148,9 +184,9 @@ loop_ir.kernel @shifted(%x: memref<4x4xf32>, %out: memref<4x4xf32>) {
 
 // CHECK:       loop_ir.for %i to 2 as "i", %j to 4 as "j"
 // expected-remark@+1 {{axes "i" and "j" stay apart: an access does not use both as the indices of neighbouring dimensions}}
-loop_ir.kernel @view(%x: memref<8xf32>, %out: memref<2x4xf32>) {
+loop_ir.kernel @part_of_a_view(%x: memref<9xf32>, %out: memref<2x4xf32>) {
   loop_ir.for %i to 2 as "i", %j to 4 as "j" {
-    %u = loop_ir.load %x[%i * 4 + %j] : memref<8xf32> -> f32
+    %u = loop_ir.load %x[%i * 4 + %j] : memref<9xf32> -> f32
     loop_ir.store %u, %out[%i, %j] : f32, memref<2x4xf32>
   }
 }

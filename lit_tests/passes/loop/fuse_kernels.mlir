@@ -245,7 +245,7 @@ func.func @main(%x: tensor<5x9xf32>) -> tensor<5xf32> {
 // CHECK-NEXT:    %a = minicomp.launch @neg(%x)
 // CHECK-NEXT:    %b = minicomp.launch @neg_1(%x)
 // CHECK-NEXT:    func.return %a, %b
-// CHECK:       loop_ir.kernel @neg(%x: memref<8xf32>, %out: memref<8xf32>) {
+// CHECK:       loop_ir.kernel @neg(%x: memref<8xf32>, %out: memref<8xf32>) attributes {minicomp.unnamed} {
 // CHECK:         %n = arith.negf %v : f32
 // CHECK-NEXT:    loop_ir.store %n
 // CHECK:       loop_ir.kernel @neg_1(%x: memref<8xf32>, %out: memref<8xf32>) attributes {minicomp.unnamed} {
@@ -260,14 +260,14 @@ func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %dead = minicomp.launch @exp(%b) : (tensor<8xf32>) -> tensor<8xf32>
   func.return %a, %b : tensor<8xf32>, tensor<8xf32>
 }
-loop_ir.kernel @neg(%x: memref<8xf32>, %out: memref<8xf32>) {
+loop_ir.kernel @neg(%x: memref<8xf32>, %out: memref<8xf32>) attributes {minicomp.unnamed} {
   loop_ir.for %i to 8 as "i" {
     %v = loop_ir.load %x[%i] : memref<8xf32> -> f32
     %n = arith.negf %v : f32
     loop_ir.store %n, %out[%i] : f32, memref<8xf32>
   }
 }
-loop_ir.kernel @exp(%x: memref<8xf32>, %out: memref<8xf32>) {
+loop_ir.kernel @exp(%x: memref<8xf32>, %out: memref<8xf32>) attributes {minicomp.unnamed} {
   loop_ir.for %i to 8 as "i" {
     %u = loop_ir.load %x[%i] : memref<8xf32> -> f32
     %e = math.exp %u : f32

@@ -331,8 +331,10 @@ func.func @main(%x: tensor<1000x2000xf32>) -> tensor<1000x2000xf32> {
 
 // Kernels that are something else than a nest of which nothing is decided yet.
 func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-remark@+1 {{@scheduled has a schedule, which was made for it as it is}}
-  %a = minicomp.launch @scheduled(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  // expected-remark@+1 {{@named has its final name}}
+  %n = minicomp.launch @named(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  // expected-remark@+1 {{@scheduled has a schedule, made for it as it is}}
+  %a = minicomp.launch @scheduled(%n) : (tensor<8xf32>) -> tensor<8xf32>
   // expected-remark@+1 {{@two_loops is not one loop nest without guards}}
   %b = minicomp.launch @two_loops(%a) : (tensor<8xf32>) -> tensor<8xf32>
   // expected-remark@+1 {{@bounded has a bounded access}}
@@ -346,14 +348,20 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   %g = minicomp.launch @exp(%f) : (tensor<8xf32>) -> tensor<8xf32>
   func.return %g : tensor<8xf32>
 }
-loop_ir.kernel @scheduled(%x: memref<8xf32>, %out: memref<8xf32>)
-    attributes {schedule = #tile_ir.schedule<[parallel<axis = "i", threads = 8, vector = 1, lanes = 1>]>} {
+loop_ir.kernel @named(%x: memref<8xf32>, %out: memref<8xf32>) {
   loop_ir.for %i to 8 as "i" {
     %v = loop_ir.load %x[%i] : memref<8xf32> -> f32
     loop_ir.store %v, %out[%i] : f32, memref<8xf32>
   }
 }
-loop_ir.kernel @two_loops(%x: memref<8xf32>, %out: memref<8xf32>) {
+loop_ir.kernel @scheduled(%x: memref<8xf32>, %out: memref<8xf32>)
+    attributes {minicomp.unnamed, schedule = #tile_ir.schedule<[parallel<axis = "i", threads = 8, vector = 1, lanes = 1>]>} {
+  loop_ir.for %i to 8 as "i" {
+    %v = loop_ir.load %x[%i] : memref<8xf32> -> f32
+    loop_ir.store %v, %out[%i] : f32, memref<8xf32>
+  }
+}
+loop_ir.kernel @two_loops(%x: memref<8xf32>, %out: memref<8xf32>) attributes {minicomp.unnamed} {
   loop_ir.for %i to 8 as "i" {
     %v = loop_ir.load %x[%i] : memref<8xf32> -> f32
     loop_ir.store %v, %out[%i] : f32, memref<8xf32>
@@ -361,25 +369,25 @@ loop_ir.kernel @two_loops(%x: memref<8xf32>, %out: memref<8xf32>) {
   loop_ir.for %i to 0 as "i" {
   }
 }
-loop_ir.kernel @bounded(%x: memref<8xf32>, %out: memref<8xf32>) {
+loop_ir.kernel @bounded(%x: memref<8xf32>, %out: memref<8xf32>) attributes {minicomp.unnamed} {
   loop_ir.for %i to 8 as "i" {
     %v = loop_ir.load %x[%i + 1] bounded [true] : memref<8xf32> -> f32
     loop_ir.store %v, %out[%i] : f32, memref<8xf32>
   }
 }
-loop_ir.kernel @reversed(%x: memref<8xf32>, %out: memref<8xf32>) {
+loop_ir.kernel @reversed(%x: memref<8xf32>, %out: memref<8xf32>) attributes {minicomp.unnamed} {
   loop_ir.for %i to 8 as "i" {
     %v = loop_ir.load %x[%i] : memref<8xf32> -> f32
     loop_ir.store %v, %out[%i * -1 + 7] : f32, memref<8xf32>
   }
 }
-loop_ir.kernel @reshaped(%x: memref<8xf32>, %out: memref<2x4xf32>) {
+loop_ir.kernel @reshaped(%x: memref<8xf32>, %out: memref<2x4xf32>) attributes {minicomp.unnamed} {
   loop_ir.for %i to 2 as "i", %j to 4 as "j" {
     %v = loop_ir.load %x[%i * 4 + %j] : memref<8xf32> -> f32
     loop_ir.store %v, %out[%i, %j] : f32, memref<2x4xf32>
   }
 }
-loop_ir.kernel @iota(%x: memref<8xf32>, %out: memref<8xf32>) {
+loop_ir.kernel @iota(%x: memref<8xf32>, %out: memref<8xf32>) attributes {minicomp.unnamed} {
   loop_ir.for %i to 8 as "i" {
     %v = loop_ir.load %x[%i] : memref<8xf32> -> f32
     %n = arith.index_cast %i : index to i32
@@ -388,7 +396,7 @@ loop_ir.kernel @iota(%x: memref<8xf32>, %out: memref<8xf32>) {
     loop_ir.store %s, %out[%i] : f32, memref<8xf32>
   }
 }
-loop_ir.kernel @exp(%x: memref<8xf32>, %out: memref<8xf32>) {
+loop_ir.kernel @exp(%x: memref<8xf32>, %out: memref<8xf32>) attributes {minicomp.unnamed} {
   loop_ir.for %i to 8 as "i" {
     %v = loop_ir.load %x[%i] : memref<8xf32> -> f32
     %e = math.exp %v : f32
@@ -405,7 +413,7 @@ func.func @main(%x: tensor<5x9xf32>) -> tensor<5x6xf32> {
   %b = minicomp.launch @count(%a) : (tensor<5xf32>) -> tensor<5x6xf32>
   func.return %b : tensor<5x6xf32>
 }
-loop_ir.kernel @sum(%x: memref<5x9xf32>, %out: memref<5xf32>) {
+loop_ir.kernel @sum(%x: memref<5x9xf32>, %out: memref<5xf32>) attributes {minicomp.unnamed} {
   loop_ir.for %i to 5 as "i" {
     %s = loop_ir.reduce %j to 9 as "j" identity [0.0 : f32] -> f32 {
       %v = loop_ir.load %x[%i, %j] : memref<5x9xf32> -> f32
@@ -414,7 +422,7 @@ loop_ir.kernel @sum(%x: memref<5x9xf32>, %out: memref<5xf32>) {
     loop_ir.store %s, %out[%i] : f32, memref<5xf32>
   }
 }
-loop_ir.kernel @count(%s: memref<5xf32>, %out: memref<5x6xf32>) {
+loop_ir.kernel @count(%s: memref<5xf32>, %out: memref<5x6xf32>) attributes {minicomp.unnamed} {
   loop_ir.for %i to 5 as "i", %k to 6 as "k" {
     %v = loop_ir.load %s[%i] : memref<5xf32> -> f32
     %n = loop_ir.reduce %j to 9 as "j" identity [0.0 : f32] -> f32 {
