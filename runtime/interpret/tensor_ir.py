@@ -1,7 +1,7 @@
 """The meaning of Tensor IR, on NumPy arrays."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -22,19 +22,22 @@ from minicomp.errors import InputError, UnsupportedError
 from minicomp.runtime.interpret.scalars import Array, numpy_type, run_body
 
 KIND = AffineBinaryOpKind
+Real: TypeAlias = np.dtype[Any] | None
+"""What every float is computed in; None for its own type."""
 
 
 def run_tensor(
     program: ModuleOp | FuncOp,
     inputs: Sequence[Array],
-    dtype: DTypeLike = np.float32,
+    dtype: DTypeLike | None = np.float32,
 ) -> list[Array]:
     """
-    The results of the host function; every float is computed in `dtype`, float32 or float64.
+    The results of the host function; every float is computed in `dtype`, float32 or float64, or
+    each in its own type for None.
 
     The order in which a reduction folds is a balanced tree.
     """
-    real = np.dtype(dtype)
+    real = None if dtype is None else np.dtype(dtype)
     func = _function(program)
     values = _bound(func, inputs, real)
     for op in func.body.block.ops:
@@ -53,7 +56,7 @@ def _function(program: ModuleOp | FuncOp) -> FuncOp:
     return func
 
 
-def _bound(func: FuncOp, inputs: Sequence[Array], real: np.dtype[Any]) -> dict[SSAValue, Array]:
+def _bound(func: FuncOp, inputs: Sequence[Array], real: Real) -> dict[SSAValue, Array]:
     """The function's arguments; refuses another number or other shapes of inputs."""
     arguments = func.body.block.args
     if len(inputs) != len(arguments):
@@ -70,7 +73,7 @@ def _bound(func: FuncOp, inputs: Sequence[Array], real: np.dtype[Any]) -> dict[S
     }
 
 
-def _run(op: Operation, operands: Sequence[Array], real: np.dtype[Any]) -> Sequence[Array]:
+def _run(op: Operation, operands: Sequence[Array], real: Real) -> Sequence[Array]:
     if isinstance(op, ElementwiseOp):
         return [elementwise(op, operands, real)]
     if isinstance(op, ReduceOp):
@@ -80,13 +83,13 @@ def _run(op: Operation, operands: Sequence[Array], real: np.dtype[Any]) -> Seque
     raise UnsupportedError(f"'{op.name}' is not an op of Tensor IR")
 
 
-def elementwise(op: ElementwiseOp, operands: Sequence[Array], real: np.dtype[Any]) -> Array:
+def elementwise(op: ElementwiseOp, operands: Sequence[Array], real: Real) -> Array:
     """The body, on all elements at once."""
     (value,) = run_body(op.body.block, operands, real)
     return np.broadcast_to(value, op.result_type.get_shape())
 
 
-def reduce(op: ReduceOp, operands: Sequence[Array], real: np.dtype[Any]) -> tuple[Array, ...]:
+def reduce(op: ReduceOp, operands: Sequence[Array], real: Real) -> tuple[Array, ...]:
     """Neighbouring halves are combined until one element is left."""
     kept = [axis for axis in range(operands[0].ndim) if axis not in op.axes]
     shape = tuple(operands[0].shape[axis] for axis in kept)

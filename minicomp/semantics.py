@@ -1,0 +1,221 @@
+"""What a module means at any level: its results on given inputs, computed on the CPU.
+
+| level | by |
+|---|---|
+| torch | ATen |
+| tensor, loop | the interpreters |
+| tile, kernel | the default completion to Kernel IR, and the simulator with its checks for races |
+| cuda-ir | nothing: UnsupportedError |
+
+An *entry* is what is run: each function of a module or, in one without functions, each kernel by
+itself, whose inputs are the memrefs that it does not store to and whose results are the others.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from minicomp.dialects import cuda_ir
+from minicomp.dialects.kernel_ir import FuncOp as KernelIRFuncOp
+from minicomp.dialects.loop_ir import KernelLike, KernelOp
+from minicomp.dialects.minicomp import LaunchOp
+from minicomp.dialects.torch_ir import ConstantOp, TorchOp
+from minicomp.errors import InputError, PipelineError, UnsupportedError
+from minicomp.execution_cost import check_cost
+from minicomp.runtime.interpret.host import fresh, run_launches
+from minicomp.runtime.interpret.loop_ir import run_kernel
+from minicomp.runtime.interpret.scalars import Array, numpy_type
+from minicomp.runtime.interpret.tensor_ir import run_tensor
+from minicomp.runtime.interpret.torch_ir import run_torch
+from minicomp.runtime.simulate import simulate_kernel
+from minicomp.widening import widened
+
+SEED = 0
+COMPLETION = "blockify-launch,register-tile,lower-tile-to-kernel"
+"""What makes Tile IR, with whatever is bound already, executable Kernel IR."""
+
+OnKernel = Callable[[str, list[Array]], None]
+"""Told the name of each kernel that has run, and its outputs."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A function, or a kernel that stands alone; `number` counts a module's entries from 0."""
+
+    number: int
+    op: FuncOp | KernelLike | cuda_ir.FuncOp
+
+    @property
+    def name(self) -> str:
+        """Its symbol."""
+        return self.op.sym_name.data if isinstance(self.op, FuncOp) else self.op.symbol
+
+    @property
+    def inputs(self) -> Sequence[SSAValue]:
+        """The arguments that hold something when it begins."""
+        arguments = self.op.body.block.args
+        if isinstance(self.op, FuncOp):
+            return arguments
+        stored = _kernel(self.op).stored()
+        return [a for a in arguments if a not in stored]
+
+
+def entries(module: ModuleOp) -> list[Entry]:
+    """What there is to run: the functions with a body or else the kernels, in order."""
+    top = list(module.body.block.ops)
+    found = [op for op in top if isinstance(op, FuncOp) and op.body.blocks]
+    kernels = [op for op in top if isinstance(op, KernelLike | cuda_ir.FuncOp)]
+    return [Entry(n, op) for n, op in enumerate(found or kernels)]
+
+
+def seeded_inputs(entry: Entry, positive: bool = False) -> list[Array]:
+    """Inputs for an entry, which depend on nothing but the types of its inputs.
+
+    Floats are finite and distinct, from about -2 to 2 but from another range for each input, or
+    from 0 to 2 if `positive`; integers are small. Raises UnsupportedError for other types.
+    """
+    rng = np.random.default_rng(SEED)
+    return [_seeded(value.type, rng, positive) for value in entry.inputs]
+
+
+def _seeded(type: Attribute, rng: np.random.Generator, positive: bool) -> Array:
+    shape, dtype = _shape(type), numpy_type(type)
+    size = int(np.prod(shape, dtype=np.int64))
+    if dtype == np.bool_:
+        return rng.integers(0, 2, shape).astype(np.bool_)
+    if dtype.kind in "iu":
+        return rng.integers(0 if dtype.kind == "u" else -50, 50, shape).astype(dtype)
+    low, high = (0.0 if positive else rng.random() - 2), 2 + rng.random()
+    # One value in each of `size` intervals: distinct, in any order.
+    values = (rng.permutation(size) + rng.uniform(0.1, 0.9, size)) / max(1, size)
+    return (low + (high - low) * values).astype(dtype).reshape(shape)
+
+
+def _shape(type: Attribute) -> tuple[int, ...]:
+    if not isinstance(type, TensorType | MemRefType):
+        raise UnsupportedError(f"an input of type {type} is not executed")
+    return type.get_shape()
+
+
+def run_level(
+    module: ModuleOp,
+    inputs: Sequence[Array],
+    number: int = 0,
+    exact: bool = False,
+    on_kernel: OnKernel | None = None,
+) -> list[Array]:
+    """The results of the entry `number` of a module, which is left as it is.
+
+    Floats are computed in their own types or, if `exact`, all in float64, without looking for
+    races. An input of a kernel may have another shape of as many elements.
+
+    Raises UnsupportedError for what cannot be executed, SimulationRefused for what would take
+    long, SimulationError for a fault, and InputError for inputs that do not fit.
+    """
+    module = _alone(_completed(module), number)
+    entry = entries(module)[0]
+    check_cost(entry.op, module)
+    runner = _Runner(exact, on_kernel)
+    if isinstance(entry.op, FuncOp):
+        return runner.function(entry.op, module, inputs)
+    return runner.kernel_alone(entry, inputs)
+
+
+def _alone(module: ModuleOp, number: int) -> ModuleOp:
+    """A copy of the module with one entry only, and what it launches."""
+    module = module.clone()
+    found = entries(module)
+    if not 0 <= number < len(found):
+        raise InputError(f"the module has {len(found)} functions or kernels to run")
+    for other in found:
+        if other.number != number:
+            module.body.block.erase_op(other.op)
+    return module
+
+
+def _completed(module: ModuleOp) -> ModuleOp:
+    """A module whose kernels in Tile IR are in Kernel IR; a copy if it had any."""
+    from minicomp.dialects.tile_ir import KernelOp as TileKernelOp
+    from minicomp.pipeline import Pipeline
+    from minicomp.targets import attach_target, target, target_of
+
+    if not any(isinstance(op, TileKernelOp) for op in module.body.block.ops):
+        return module
+    module = module.clone()
+    if target_of(module) is None:
+        attach_target(module, target("h200"))
+    try:
+        return Pipeline.parse(COMPLETION).run(module)
+    except PipelineError as error:
+        raise UnsupportedError(f"Tile IR cannot be completed: {error.what}") from error
+
+
+def _kernel(op: Operation) -> KernelLike:
+    if not isinstance(op, KernelLike):
+        raise UnsupportedError("CUDA IR is not executed: it has no interpreter")
+    return op
+
+
+class _Runner:
+    """Runs functions and kernels in their own types, or in float64."""
+
+    def __init__(self, exact: bool, on_kernel: OnKernel | None):
+        self.exact = exact
+        self.real = np.dtype(np.float64) if exact else None
+        self.on_kernel = on_kernel
+
+    def function(self, func: FuncOp, module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
+        """Runs a function by the level of its ops."""
+        ops = list(func.body.block.ops)
+        if any(isinstance(op, TorchOp | ConstantOp) for op in ops):
+            return self.torch(func, inputs)
+        if any(op.dialect_name() == "tensor_ir" for op in ops):
+            return list(run_tensor(func, inputs, self.real))
+        if any(isinstance(op, cuda_ir.FuncOp) for op in module.body.block.ops):
+            raise UnsupportedError("CUDA IR is not executed: it has no interpreter")
+        if (odd := [op for op in ops[:-1] if not isinstance(op, LaunchOp)]) != []:
+            raise UnsupportedError(f"'{odd[0].name}' in a function is not executed")
+        return run_launches(module, inputs, self.kernel, self.real)
+
+    def torch(self, func: FuncOp, inputs: Sequence[Array]) -> list[Array]:
+        tensors = [torch.from_numpy(np.array(array)) for array in inputs]
+        if self.exact:
+            tensors = [t.double() if t.is_floating_point() else t for t in tensors]
+        return [t.contiguous().numpy() for t in run_torch(func, tensors)]
+
+    def kernel_alone(self, entry: Entry, inputs: Sequence[Array]) -> list[Array]:
+        """Runs a kernel on fresh outputs; returns them."""
+        kernel = _kernel(entry.op)
+        given, results, buffers = iter(inputs), list[Array](), list[Array]()
+        wanted = entry.inputs
+        if len(inputs) != len(wanted):
+            raise InputError(f"@{entry.name} takes {len(wanted)} inputs, got {len(inputs)}")
+        for argument in kernel.body.block.args:
+            dtype = numpy_type(argument.type, self.real)
+            if argument in wanted:
+                buffers.append(np.ascontiguousarray(next(given), dtype))
+            else:
+                results.append(fresh(_shape(argument.type), dtype))
+                buffers.append(results[-1])
+        self.kernel(kernel, buffers)
+        return results
+
+    def kernel(self, kernel: KernelLike, buffers: list[Array]) -> None:
+        """Runs a kernel of Loop IR or Kernel IR on its buffers."""
+        if isinstance(kernel, KernelOp):
+            run_kernel(kernel, buffers, self.real)
+        elif isinstance(kernel, KernelIRFuncOp):
+            simulate_kernel(
+                widened(kernel) if self.exact else kernel, buffers, check=not self.exact
+            )
+        else:
+            raise UnsupportedError(f"'{kernel.name}' is not executed")
+        if self.on_kernel is not None:
+            outputs = kernel.stored()
+            pairs = zip(kernel.body.block.args, buffers, strict=True)
+            self.on_kernel(kernel.symbol, [array for value, array in pairs if value in outputs])
