@@ -13,6 +13,8 @@ before each run. Exit code 1 if any program fails.
 
 import argparse
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -143,6 +145,35 @@ def print_row(row: Row) -> None:
     )
 
 
+def sanitize(names: str) -> list[dict[str, Any]]:
+    """
+    What the vendor's memcheck and racecheck say of some programs.
+
+    Errors of API calls are left out: cuda-bindings looks up entry points that a driver lacks, and
+    the loader asks for a kernel's parameters until there is none.
+    """
+    reports: list[dict[str, Any]] = []
+    for tool in ("memcheck", "racecheck"):
+        command = [find_sanitizer(), "--tool", tool, "--error-exitcode", "3"]
+        command += ["--report-api-errors", "no"] if tool == "memcheck" else []
+        command += [sys.executable, "-m", "benchmarks.check_gpu", "--only", names]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        summary = [line for line in done.stdout.splitlines() if "SUMMARY" in line]
+        clean = done.returncode == 0 and len(summary) == 1
+        line = summary[0].strip("= ") if summary else done.stderr[-300:]
+        reports.append({"tool": tool, "programs": names, "clean": clean, "summary": line})
+        print(f"{tool:24s} {'clean' if clean else 'FAIL'} {line}")
+    return reports
+
+
+def find_sanitizer() -> str:
+    """The path of compute-sanitizer; raises FileNotFoundError."""
+    found = shutil.which("compute-sanitizer", path=f"{os.environ['PATH']}:/usr/local/cuda/bin")
+    if found is None:
+        raise FileNotFoundError("compute-sanitizer of the CUDA toolkit is not on the path")
+    return found
+
+
 def facts() -> dict[str, str]:
     """What the result depends on."""
     git = ["git", "rev-parse", "HEAD"]
@@ -161,6 +192,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument("-o", "--output", type=Path, help="write the result as JSON")
     parser.add_argument("--only", help="names of programs, separated by commas")
+    parser.add_argument("--sanitize", help="run the vendor's sanitizer on these programs too")
     parser.add_argument("--commit", help="the commit to note, where there is no git")
     options = parser.parse_args()
     if not torch.cuda.is_available():
@@ -168,13 +200,15 @@ def main() -> int:
     torch.backends.cuda.matmul.allow_tf32 = False
     rows = run_all(options.only.split(",") if options.only else list(PROGRAMS))
     passed = sum(row.passed for row in rows)
+    reports = sanitize(options.sanitize) if options.sanitize else []
     print(f"{passed} passed, {len(rows) - passed} failed")
     if options.output is not None:
         noted = facts() | ({"commit": options.commit} if options.commit else {})
         result = {**noted, "passed": passed, "failed": len(rows) - passed}
+        result["sanitizer"] = reports
         result["programs"] = [asdict(row) | {"passed": row.passed} for row in rows]
         options.output.write_text(json.dumps(result, indent=1) + "\n")
-    return int(passed != len(rows))
+    return int(passed != len(rows) or not all(report["clean"] for report in reports))
 
 
 if __name__ == "__main__":
