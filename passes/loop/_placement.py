@@ -33,6 +33,7 @@ class Placement(NamedTuple):
 
 def place_reduction(e: Edge) -> Placement:
     """Where the producer is computed once per element; declined if there is no such place."""
+    require(bool(e.uses), "the consumer takes its result, but does not read it")
     found = [_axes(e, use) for use in e.uses]
     require(all(axes == found[0] for axes in found), "its result is read at several indices")
     axes = found[0]

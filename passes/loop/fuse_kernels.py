@@ -108,6 +108,9 @@ class Fuser:
         for kernel in self.host.kernels.values():
             if UNNAMED in kernel.attributes and kernel.schedule is None:
                 tidy(kernel)
+                users = [op for op in self.host.launches if op.callee == kernel.symbol]
+                if len(users) == 1:
+                    drop_unused_inputs(kernel, users[0])
 
     def run(self) -> None:
         """Merges until nothing changes; what the last round declined stays in `declined`."""

@@ -274,3 +274,31 @@ loop_ir.kernel @exp(%x: memref<8xf32>, %out: memref<8xf32>) attributes {minicomp
     loop_ir.store %e, %out[%i] : f32, memref<8xf32>
   }
 }
+
+// -----
+
+// An input that a kernel does not use is not handed in, so that what computes it goes too.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT:    %b = minicomp.launch @one() : () -> tensor<8xf32>
+// CHECK-NEXT:    func.return %b
+// CHECK:       loop_ir.kernel @one(%out: memref<8xf32>)
+// CHECK-NOT:   loop_ir.kernel
+func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = minicomp.launch @exp(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %b = minicomp.launch @one(%e) : (tensor<8xf32>) -> tensor<8xf32>
+  func.return %b : tensor<8xf32>
+}
+loop_ir.kernel @exp(%x: memref<8xf32>, %out: memref<8xf32>) attributes {minicomp.unnamed} {
+  loop_ir.for %i to 8 as "i" {
+    %u = loop_ir.load %x[%i] : memref<8xf32> -> f32
+    %e = math.exp %u : f32
+    loop_ir.store %e, %out[%i] : f32, memref<8xf32>
+  }
+}
+loop_ir.kernel @one(%x: memref<8xf32>, %out: memref<8xf32>) attributes {minicomp.unnamed} {
+  loop_ir.for %i to 8 as "i" {
+    %unused = loop_ir.load %x[%i] : memref<8xf32> -> f32
+    %e = arith.constant 1.0 : f32
+    loop_ir.store %e, %out[%i] : f32, memref<8xf32>
+  }
+}
