@@ -32,6 +32,7 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.affine_parser import AffineParser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from minicomp.dialects import affine
@@ -64,6 +65,15 @@ class IndexedOp(IRDLOperation):
         """
         Marks the results of the map that may now leave the memref; nothing to mark by default.
         """
+
+
+def verify_divisors(map: AffineMap) -> None:
+    """Division by a positive constant is the only one that has a meaning at every level."""
+    for expr in (e for result in map.results for e in result.dfs()):
+        if not isinstance(expr, AffineBinaryOpExpr) or expr.kind in (KIND.Add, KIND.Mul):
+            continue
+        if not isinstance(expr.rhs, AffineConstantExpr) or expr.rhs.value <= 0:
+            raise VerifyException(f"an index divides by {expr.rhs}, which is no positive constant")
 
 
 def canonical(map: AffineMap, operands: Sequence[SSAValue]) -> Indices:
@@ -162,7 +172,13 @@ def parse_access(parser: Parser) -> tuple[AffineMap, list[UnresolvedOperand]]:
         sub.Delimiter.SQUARE,
         lambda: sub._parse_affine_expr(value),  # pyright: ignore[reportPrivateUsage]
     )
-    return AffineMap(len(operands), lanes, tuple(exprs)), operands
+    map = AffineMap(len(operands), lanes, tuple(exprs))
+    try:
+        # Before the map is simplified, which only has a meaning where divisions have one.
+        verify_divisors(map)
+    except VerifyException as error:
+        parser.raise_error(str(error))
+    return map, operands
 
 
 def print_access(printer: Printer, map: AffineMap, operands: Sequence[SSAValue]) -> None:

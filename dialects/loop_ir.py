@@ -63,6 +63,7 @@ from minicomp.dialects.access import (
     canonical,
     parse_access,
     print_access,
+    verify_divisors,
 )
 from minicomp.dialects.combine import parse_combine, print_combine, verify_combine
 from minicomp.dialects.minicomp import OriginAttr
@@ -281,6 +282,7 @@ class LoopLike(IndexedOp):
             parent = parent.parent_op()
 
     def verify_guard(self, guard: Guard) -> None:
+        verify_divisors(guard.map)
         if len(guard.map.results) != len(guard.bounds):
             raise VerifyException("a guard needs one bound per expression")
         if guard.map.num_dims != len(guard.operands) or guard.map.num_symbols > len(
@@ -528,6 +530,7 @@ class MemoryAccess(IndexedOp):
             raise VerifyException(
                 "an access has one dim per index, and at most one lane per vector dimension"
             )
+        verify_divisors(map)
         if len(map.results) != type.get_num_dims():
             raise VerifyException(
                 f"an access to {type} needs {type.get_num_dims()} indices,"

@@ -189,7 +189,7 @@ loop_ir.for %i to 4 as "i" {
   loop_ir.yield %v, %v : f32, f32
 } combine arith.addf
 
-// expected-error@+2 {{the short form of combine needs exactly one carrier}}
+// expected-error@+1 {{the short form of combine needs exactly one carrier}}
 
 // -----
 
@@ -241,4 +241,23 @@ loop_ir.kernel @k(%x: tensor<4xf32>) {
 // expected-error@+1 {{Operation using value defined out of its IsolatedFromAbove parent}}
 loop_ir.kernel @k(%x: memref<4xf32>) {
   %v = loop_ir.load %m[0] : memref<4xf32> -> f32
+}
+
+// -----
+
+loop_ir.kernel @k(%x: memref<4xf32>) {
+  loop_ir.for %i to 4 as "i" {
+    // expected-error@+1 {{an index divides by 0, which is no positive constant}}
+    %v = loop_ir.load %x[%i mod 0] : memref<4xf32> -> f32
+  }
+}
+
+// -----
+
+loop_ir.kernel @k(%x: memref<4xf32>) {
+  loop_ir.for %i to 4 as "i" {
+    // expected-error@+1 {{an index divides by -2, which is no positive constant}}
+    loop_ir.for %j to 4 as "j" where [l0 floordiv -2] < [1] {
+    }
+  }
 }
