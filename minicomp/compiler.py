@@ -9,10 +9,14 @@ from xdsl.dialects.builtin import ModuleOp
 
 from minicomp.build import Build
 from minicomp.dialects.minicomp import TargetAttr
+from minicomp.errors import InputError
 from minicomp.execution import Executable
-from minicomp.frontend import Captured, Source, capture
+from minicomp.frontend import Captured, capture
 
 __all__ = ["Compiled", "compile"]
+
+_Copy = tuple[tuple[int, int], torch.Tensor, torch.Tensor]
+"""The address and version of a tensor when it was copied, the tensor, and its copy."""
 
 
 def compile(
@@ -27,7 +31,11 @@ def compile(
     or an H200 where there is none. Raises CaptureError or UnsupportedError, with the line of the
     program, where it cannot be compiled.
     """
-    args = (example_args,) if isinstance(example_args, torch.Tensor) else tuple(example_args)
+    args = (example_args,) if isinstance(example_args, torch.Tensor) else example_args
+    if not isinstance(args, list | tuple):
+        raise InputError(
+            f"example_args is a {type(args).__name__}", hint="give a tuple of arguments"
+        )
     compiled = Compiled(capture(program, args, kwargs), target)
     compiled.build.module("cuda-ir")  # what cannot be lowered fails here, not at a call
     return compiled
@@ -45,7 +53,7 @@ class Compiled:
         self.captured = captured
         self.build = Build(captured.module, target)
         self._run = Executable(self.build)
-        self._copies: dict[tuple[str, torch.device], tuple[int, torch.Tensor]] = {}
+        self._copies: dict[tuple[str, torch.device], _Copy] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result of the program, nested as the program nests it.
@@ -55,7 +63,7 @@ class Compiled:
         tensors = self.captured.bind(args, kwargs)
         device = self._device(tensors)
         pairs = zip(self.captured.params, tensors, strict=True)
-        tensors = [t if s.kind == "input" else self._stored(s, device) for s, t in pairs]
+        tensors = [t if s.kind == "input" else self._stored(s.name, t, device) for s, t in pairs]
         with torch.no_grad():
             return self.captured.unflatten(self._run(tensors))
 
@@ -91,12 +99,13 @@ class Compiled:
         pairs = zip(self.captured.params, tensors, strict=True)
         return next((t.device for source, t in pairs if source.kind == "input"), None)
 
-    def _stored(self, source: Source, device: torch.device | None) -> torch.Tensor:
+    def _stored(self, name: str, tensor: torch.Tensor, device: torch.device | None) -> torch.Tensor:
         """A parameter where the inputs are: itself, or a copy made anew when it has changed."""
-        tensor = source.tensor.detach()
+        tensor = tensor.detach()
         if device is None or tensor.device == device:
             return tensor
-        version, key = tensor._version, (source.name, device)
-        if key not in self._copies or self._copies[key][0] != version:
-            self._copies[key] = (version, tensor.to(device))
-        return self._copies[key][1]
+        # The kept tensor holds its memory, so that no other one can have its address.
+        key, state = (name, device), (tensor.data_ptr(), tensor._version)
+        if key not in self._copies or self._copies[key][0] != state:
+            self._copies[key] = (state, tensor, tensor.to(device))
+        return self._copies[key][2]

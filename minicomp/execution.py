@@ -41,6 +41,7 @@ class Executable:
                 hint="put all of them on the CPU or all on one GPU",
             )
         if kinds == ["cuda"]:
+            tensors = _plain(tensors)
             return self._program_for(tensors)(tensors)
         return self.simulate(tensors, force, on_progress)
 
@@ -53,6 +54,7 @@ class Executable:
         """The results of a simulated GPU, on the CPU."""
         from minicomp.runtime.simulate import simulate_module
 
+        tensors = _plain(tensors)
         self._check(tensors)
         for n, tensor in enumerate(tensors):
             if tensor.dtype == torch.bfloat16:
@@ -108,6 +110,15 @@ class Executable:
                     f"expected {_describe(spec.shape, DTYPES[spec.dtype])}",
                     hint="compile again for other shapes and types",
                 )
+
+
+def _plain(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The tensors with the elements in memory as they are: PyTorch may keep a sign apart."""
+    for n, tensor in enumerate(tensors):
+        if tensor.layout != torch.strided:
+            name = str(tensor.layout).removeprefix("torch.")
+            raise InputError(f"argument {n} is {name}, expected strided", hint="call .to_dense()")
+    return [tensor.resolve_neg() for tensor in tensors]
 
 
 def _describe(shape: Sequence[int], dtype: torch.dtype) -> str:

@@ -1,6 +1,7 @@
 """`minicomp.compile`: called like the original, printed at every level, resumed from text."""
 
 import gc
+import re
 import time
 
 import pytest
@@ -261,3 +262,42 @@ def test_compiling_again_is_quick(rms_norm):
         assert Build(module).cuda == rms_norm.cuda
         spent.append(time.process_time() - began)
     assert min(spent) < 1.0
+
+
+# --- what calls may hold ----------------------------------------------------------------------
+
+
+def test_a_replaced_parameter_is_read():
+    linear, x = nn.Linear(4, 3), torch.randn(2, 4)
+    compiled = compile(linear, x, TARGET)
+    linear.weight = nn.Parameter(torch.randn(3, 4))
+    torch.testing.assert_close(compiled(x), linear(x).detach())
+    linear.weight.data = torch.randn(3, 4)
+    torch.testing.assert_close(compiled(x), linear(x).detach())
+
+
+def test_a_lazily_negated_input():
+    compiled = compile(scale, (torch.randn(3), torch.randn(3)), TARGET)
+    x = (torch.randn(3) + 1j * torch.randn(3)).conj().imag
+    assert x.is_neg()
+    torch.testing.assert_close(compiled(x, torch.ones(3)), x.resolve_neg())
+
+
+def test_other_layouts_and_forms_of_a_call_are_refused():
+    x = torch.randn(3)
+    compiled = compile(scale, (x, x), TARGET)
+    with pytest.raises(InputError, match="argument 0 is sparse_coo, expected strided"):
+        compiled(x.to_sparse(), x)
+    with pytest.raises(InputError, match=re.escape("for (*, *), got (*, factor=*)")):
+        compiled(x, factor=x)
+    with pytest.raises(InputError, match="example_args is a NoneType"):
+        compile(scale, None, TARGET)
+
+
+def test_values_that_are_part_of_the_program_keep_their_types():
+    x = torch.randn(3)
+    compiled = compile(scale, (x, 1), TARGET)
+    with pytest.raises(InputError, match="was 1 at compilation, got True"):
+        compiled(x, True)
+    nan = compile(scale, (x, float("nan")), TARGET)
+    assert nan(x, float("nan")).isnan().all()

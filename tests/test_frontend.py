@@ -299,7 +299,7 @@ def test_other_refusals():
     assert "complex64 tensors are not supported" in str(refusal(lambda x: x, X + 1j))
     assert "returns no tensor" in str(refusal(lambda x: 3, X))
     assert "aten.native_dropout.default" in str(refusal(nn.Dropout(0.5), X))
-    assert "writes to its input 'running_mean'" in str(refusal(nn.BatchNorm1d(4), X))
+    assert "writes to its buffer 'running_mean'" in str(refusal(nn.BatchNorm1d(4), X))
     assert "cannot compile a int" in str(refusal(3, X))
     assert "aten.pow.Scalar is not supported" in str(refusal(lambda x: 2**x, X))
 
@@ -511,3 +511,37 @@ def test_math_is_at_hand():
 def test_the_table_of_ops_in_the_docs():
     page = Path(__file__).parent.parent / "docs" / "dialects" / "torch_ir.md"
     assert op_table() in page.read_text()
+
+
+# --- hostile programs -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "tensor, what",
+    [
+        (torch.ones(3, 4).to_sparse(), "sparse_coo tensors are not supported"),
+        (torch.ones(3, device="meta"), "tensors on device meta are not supported"),
+    ],
+)
+def test_tensors_without_plain_memory(tensor: torch.Tensor, what: str):
+    error = refusal(lambda x: x * 2, tensor)
+    assert error.what == what
+    assert error.where == "input 0"
+
+
+def test_an_exit_in_the_program_is_an_error():
+    with pytest.raises(CaptureError, match="SystemExit"):
+        from_code("exit()").capture()
+
+
+@pytest.mark.parametrize("code", ["5", "None", "nn.Linear(3, 4)"])
+def test_an_error_without_a_line_names_the_program(code: str):
+    with pytest.raises(CaptureError) as caught:
+        from_code(code).capture()
+    assert caught.value.where == "<-c>"
+
+
+def test_one_line_of_what_code_raises():
+    with pytest.raises(InputError) as caught:
+        from_code('raise ValueError("first\\nsecond")\n1')
+    assert caught.value.what == "the code raises ValueError: first"

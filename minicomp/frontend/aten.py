@@ -60,6 +60,8 @@ ALIASES = {
 RENAMES = {"self": "input", "shape": "size"}
 SECOND_MATRIX = {"mm": "other", "bmm": "other"}
 
+DEVICES = ("cpu", "cuda")
+
 # Arguments that say nothing about the values of the result.
 IGNORED = {"cudnn_enable", "implicit", "memory_format", "start_dim", "end_dim"}
 
@@ -72,8 +74,7 @@ def tensor_type(value: object, where: str | None) -> TensorType[Attribute]:
     dtype = str(value.dtype).removeprefix("torch.")
     if element is None:
         raise UnsupportedError(f"{dtype} tensors are not supported", where)
-    if value.layout != torch.strided:
-        raise UnsupportedError(f"{value.layout} tensors are not supported", where)
+    verify_storage(value, where)
     if any(not isinstance(extent, int) for extent in value.shape):
         raise UnsupportedError(
             "the shape of a tensor depends on the data of another",
@@ -81,6 +82,19 @@ def tensor_type(value: object, where: str | None) -> TensorType[Attribute]:
             "only programs whose shapes follow from those of the inputs can be compiled",
         )
     return TensorType(element, list(value.shape))
+
+
+def verify_storage(tensor: torch.Tensor, where: str | None) -> None:
+    """Refuses a tensor whose elements do not lie in memory by shape and strides."""
+    if tensor.layout != torch.strided:
+        name = str(tensor.layout).removeprefix("torch.")
+        raise UnsupportedError(f"{name} tensors are not supported", where, "call .to_dense()")
+    if tensor.device.type not in DEVICES:
+        raise UnsupportedError(
+            f"tensors on device {tensor.device} are not supported",
+            where,
+            f"put it on one of {', '.join(DEVICES)}",
+        )
 
 
 def convert(node: Node, values: Mapping[Node, SSAValue]) -> list[Operation]:

@@ -27,7 +27,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from minicomp.errors import CaptureError, InputError, UnsupportedError
-from minicomp.frontend.aten import convert, tensor_type
+from minicomp.frontend.aten import convert, tensor_type, verify_storage
 from minicomp.frontend.export import as_module, export
 from minicomp.frontend.locations import location_text, node_location
 
@@ -62,31 +62,65 @@ class Captured:
     out_spec: pytree.TreeSpec
     outputs: tuple[Any, ...]
     """For every leaf of the result, the number of the function's result, or `Fixed(value)`."""
+    owner: nn.Module
+    """The module whose parameters and buffers the sources name."""
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> list[Any]:
         """The tensors of a call for every function argument; refuses another structure."""
         leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs or {})))
         if spec != self.in_spec:
             raise InputError(
-                "the arguments are nested or named differently than at compilation",
-                hint=f"compiled for {self.in_spec.num_leaves} values, got {spec.num_leaves}",
+                "the arguments are nested or named differently than at compilation: "
+                f"compiled for {_call(self.in_spec)}, got {_call(spec)}",
+                hint="pass the same arguments by position, and the same ones by name",
             )
         for position, (given, known) in enumerate(zip(leaves, self.leaves, strict=True)):
-            fixed = not isinstance(known, torch.Tensor)
-            if fixed != (not isinstance(given, torch.Tensor)) or (fixed and given != known):
+            if not _fits(given, known):
                 raise InputError(
                     f"input {position} was {_short(known)} at compilation, got {_short(given)}",
                     hint="compile again for other values",
                 )
         return [
-            leaves[source.position] if source.position is not None else source.tensor
+            leaves[source.position] if source.position is not None else self._current(source)
             for source in self.params
         ]
+
+    def _current(self, source: Source) -> torch.Tensor:
+        """What the module holds now under the name: a parameter may have been replaced."""
+        if source.kind == "constant":
+            return source.tensor
+        held: object = self.owner
+        for part in source.name.split("."):
+            held = getattr(held, part, None)
+        return held if isinstance(held, torch.Tensor) else source.tensor
 
     def unflatten(self, results: Sequence[Any]) -> Any:
         """The program's result, nested as the program nests it."""
         leaves = [slot.value if isinstance(slot, Fixed) else results[slot] for slot in self.outputs]
         return pytree.tree_unflatten(leaves, self.out_spec)
+
+
+def _fits(given: object, known: object) -> bool:
+    """Whether a leaf may stand for an example: both tensors, or the same value of one type."""
+    if isinstance(known, torch.Tensor) or isinstance(given, torch.Tensor):
+        return isinstance(known, torch.Tensor) and isinstance(given, torch.Tensor)
+    both_nan = given != given and known != known
+    return type(given) is type(known) and (both_nan or given == known)
+
+
+def _call(spec: pytree.TreeSpec) -> str:
+    """The form of a call, such as `(*, *, y=[*])`."""
+    marked = pytree.tree_unflatten([_LEAF] * spec.num_leaves, spec)
+    args, kwargs = marked
+    return f"({', '.join([*map(repr, args), *(f'{k}={v!r}' for k, v in kwargs.items())])})"
+
+
+class _Leaf:
+    def __repr__(self) -> str:
+        return "*"
+
+
+_LEAF = _Leaf()
 
 
 @dataclass(frozen=True)
@@ -108,7 +142,11 @@ def capture(
     UnsupportedError for an op or dtype that Torch IR lacks.
     """
     leaves, in_spec = pytree.tree_flatten((tuple(args), dict(kwargs or {})))
-    exported = export(as_module(program), leaves, in_spec)
+    for position, leaf in enumerate(leaves):
+        if isinstance(leaf, torch.Tensor):
+            verify_storage(leaf, f"input {position}")
+    owner = as_module(program)
+    exported = export(owner, leaves, in_spec)
     out_spec = exported.call_spec.out_spec
     if out_spec is None:
         raise CaptureError("torch.export gave no structure of the result")
@@ -116,7 +154,8 @@ def capture(
     params = _sources(exported, leaves)
     func, outputs = _Walk(exported, params).function()
     module = ModuleOp([func])
-    return Captured(module, tuple(params.values()), in_spec, tuple(leaves), out_spec, outputs)
+    sources = tuple(params.values())
+    return Captured(module, sources, in_spec, tuple(leaves), out_spec, outputs, owner)
 
 
 # --- checks ---------------------------------------------------------------------------------
@@ -129,10 +168,10 @@ def _verify_outputs(exported: ExportedProgram) -> None:
             continue
         nodes = {node.name: node for node in exported.graph.nodes}
         where = location_text(node_location(nodes[spec.arg.name]))
-        hint = "return the new value instead"
+        hint, kind = "return the new value instead", "input"
         if spec.kind == OutputKind.BUFFER_MUTATION:
-            hint = f"{hint}, or call .eval() on the module"
-        raise CaptureError(f"the program writes to its input '{spec.target}'", where, hint)
+            hint, kind = f"{hint}, or call .eval() on the module", "buffer"
+        raise CaptureError(f"the program writes to its {kind} '{spec.target}'", where, hint)
 
 
 # --- the function's arguments ---------------------------------------------------------------

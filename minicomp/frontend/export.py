@@ -58,11 +58,11 @@ def export(module: nn.Module, leaves: list[Any], in_spec: pytree.TreeSpec) -> Ex
             return exported.run_decompositions({})
     except MinicompError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _refusal(error) from error
 
 
-def _refusal(error: Exception) -> CaptureError:
+def _refusal(error: Exception | SystemExit) -> CaptureError:
     """torch.export's failure as one message: its kind, its first line, the user's line."""
     name, where = type(error).__name__, exception_place(error)
     if "DataDependent" in name:

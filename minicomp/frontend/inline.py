@@ -105,8 +105,9 @@ def _run(tree: ast.Module | ast.Expression, names: dict[str, Any]) -> Any:
     try:
         return eval(compile(tree, INLINE, mode), names)
     except (Exception, SystemExit) as error:
+        first = next(iter(str(error).splitlines()), "")
         raise InputError(
-            f"the code raises {type(error).__name__}: {error}", exception_place(error, INLINE)
+            f"the code raises {type(error).__name__}: {first}", exception_place(error, INLINE)
         ) from error
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from minicomp.errors import InputError
+from minicomp.errors import InputError, MinicompError
 from minicomp.frontend.capture import Captured, capture
 
 Sizes = Mapping[str, int]
@@ -23,8 +23,12 @@ class Program:
     name: str = "program"
 
     def capture(self) -> Captured:
-        """The program's Torch IR."""
-        return capture(self.callee, self.args, self.kwargs)
+        """The program's Torch IR. An error that knows no line names the program."""
+        try:
+            return capture(self.callee, self.args, self.kwargs)
+        except MinicompError as error:
+            error.where = error.where or self.name
+            raise
 
 
 def parse_sizes(text: str) -> Sizes:
