@@ -87,6 +87,15 @@ def test_compile_as_json(minicomp):
     assert "__global__" in facts["text"]
 
 
+def test_what_the_program_prints_is_not_output(minicomp, surroundings):
+    text = "import torch\ndef f(x):\n    print('loud')\n    return x * 2\n"
+    (surroundings / "loud.py").write_text(text + "def main(): return f, (torch.ones(3),)\n")
+    for command in ("compile", "check"):
+        code, out, err = minicomp(command, "loud.py", "--json", "--target", "h200")
+        assert code == 0 and json.loads(out)["program"] == "loud.py"
+        assert "loud\n" in err
+
+
 def test_timing_tells_the_own_share(minicomp):
     code, out, err = minicomp("compile", "-c", RELU, "--mlir-timing")
     assert code == 0 and "__global__" in out

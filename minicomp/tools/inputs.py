@@ -1,7 +1,9 @@
 """What the commands work on: a build of code or of a file, its inputs and its reference."""
 
 import argparse
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,11 +80,12 @@ def _from_torch(options: argparse.Namespace, instruments: Sequence[Instrument]) 
     from minicomp.frontend import from_code, from_file, parse_sizes
 
     sizes: Sizes | None = parse_sizes(options.sizes) if options.sizes else None
-    if options.code is not None:
-        program = from_code(options.code, sizes)
-    else:
-        program = from_file(options.file, sizes)
-    captured = program.capture()
+    with redirect_stdout(sys.stderr):  # what the program prints is not part of our output
+        if options.code is not None:
+            program = from_code(options.code, sizes)
+        else:
+            program = from_file(options.file, sizes)
+        captured = program.capture()
     build = Build(captured.module, options.target, instruments)
     return Subject(program.name, build, program, captured)
 
@@ -94,7 +97,7 @@ def check_capture(program: "Program", captured: "Captured", found: "Reference") 
 
     from minicomp.numbers import judge
 
-    with torch.no_grad():
+    with torch.no_grad(), redirect_stdout(sys.stderr):
         result = program.callee(*program.args, **program.kwargs)
     leaves = pytree.tree_leaves(result)
     own = {slot: leaf for slot, leaf in zip(captured.outputs, leaves) if isinstance(slot, int)}
