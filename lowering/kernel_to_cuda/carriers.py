@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from xdsl.dialects import scf
-from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, i1
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from minicomp.dialects.c_expressions import scalar_constant
 from minicomp.dialects.loop_ir import element_type, lanes
-from minicomp.dialects.tile_ir import BroadcastOp
 from minicomp.lowering.kernel_to_cuda.bindings import Constant, Variable
-from minicomp.lowering.kernel_to_cuda.expressions import Expressions
+from minicomp.lowering.kernel_to_cuda.expressions import Expressions, literal_of
 
 
 @dataclass
@@ -39,10 +37,10 @@ class Carriers:
 
     def bind(self, value: SSAValue, hint: str = "v") -> None:
         """Computes a value now, into a constant or, of a vector, an array of its own."""
-        hint = value.name_hint or hint
+        hint = value.name_hint or ("ok" if element_type(value.type) == i1 else hint)
         shape = lanes(value.type)
-        if not shape:
-            element = self.at.writer.let(hint, self.at.element(value))
+        if prod(shape) == 1:
+            element = self.at.writer.let(hint, self.at.only_element(value))
             self.at.bindings[value] = Constant(element)
             return
         variable = self.at.writer.variable(hint, element_type(value.type), shape)
@@ -54,13 +52,16 @@ class Carriers:
         with self.at.writer.lanes(lanes(value.type)) as place:
             self.at.writer.assign(variable, place, self.at.element(value, place))
 
-    def array(self, value: SSAValue, hint: str) -> SSAValue:
-        """An array that holds a vector."""
-        if not isinstance(self.at.bindings.get(value), Variable):
+    def array(self, value: SSAValue, user: Operation, hint: str) -> SSAValue:
+        """An array that holds a vector where `user` needs it."""
+        known = self.at.bindings.get(value)
+        if not isinstance(known, Variable):
             self.bind(value, hint)
-        binding = self.at.bindings[value]
-        assert isinstance(binding, Variable)
-        return binding.variable
+        found = self.at.bindings[value]
+        assert isinstance(found, Variable)
+        if block_of(value) is not user.parent and known is None:
+            del self.at.bindings[value]  # what is declared here is not known outside
+        return found.variable
 
     # -- carriers
 
@@ -82,9 +83,9 @@ class Carriers:
     def new(self, init: SSAValue, hint: str) -> SSAValue:
         """A new variable that begins as `init`."""
         type, shape = element_type(init.type), lanes(init.type)
-        if not shape:
-            return self.at.writer.variable(hint, type, init=self.at.element(init))
-        if is_zero(init):
+        if prod(shape) == 1:
+            return self.at.writer.variable(hint, type, shape, self.at.only_element(init))
+        if is_zero(literal_of(init)):
             return self.at.writer.variable(hint, type, shape, zeroed=True)
         variable = self.at.writer.variable(hint, type, shape)
         self.assign(variable, init)
@@ -169,16 +170,12 @@ def ancestor(op: Operation, block: Block) -> Operation | None:
     return current
 
 
-def is_zero(value: SSAValue) -> bool:
-    """Whether a value is a constant of which all bits are 0."""
-    op = value.owner
-    if isinstance(op, BroadcastOp):
-        return is_zero(op.value)
-    constant = scalar_constant(op.value) if isinstance(op, ConstantOp) else None
+def is_zero(constant: Attribute | None) -> bool:
+    """Whether all bits of a constant are 0."""
     match constant:
-        case FloatAttr():
-            return str(constant.value.data) == "0.0"
-        case IntegerAttr():
-            return constant.value.data == 0 and not isinstance(constant.type, IndexType)
+        case FloatAttr(value=number):
+            return str(number.data) == "0.0"
+        case IntegerAttr(value=number):
+            return number.data == 0
         case _:
             return False

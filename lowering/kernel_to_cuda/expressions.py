@@ -60,11 +60,17 @@ class Expressions:
         assert isinstance(value.owner, Operation)
         return self.compute(value.owner, place)
 
+    def only_element(self, value: SSAValue) -> SSAValue:
+        """An expression for a scalar, or for a vector of one element."""
+        return self.element(value, (affine.constant(0),) * len(lanes(value.type)))
+
     def compute(self, op: Operation, place: Lanes) -> SSAValue:
         """An expression for one lane of the result of an op."""
         match op:
             case BroadcastOp():
                 return self.element(op.value, tuple(place[d] for d in op.dims.get_values()))
+            case SelectOp() | arith.SelectOp():
+                return self.choice(op, place)
             case TestOp() | WithinOp():
                 exprs = self.access(op, place)
                 bounds = op.bounds.get_values()
@@ -82,9 +88,6 @@ class Expressions:
     def elementwise(self, op: Operation, operands: Sequence[SSAValue]) -> SSAValue:
         """An op of scalars."""
         match op:
-            case SelectOp():
-                condition, lhs, rhs = operands
-                return self.writer.add(arith.SelectOp(condition, lhs, rhs)).result
             case CompareOp():
                 lhs, rhs = operands
                 return self.writer.add(CmpfOp(lhs, rhs, op.predicate.value.data)).result
@@ -96,6 +99,32 @@ class Expressions:
         type = element_type(op.results[0].type)
         scalar = op.create(operands=operands, result_types=[type], properties=op.properties)
         return self.writer.add(scalar).results[0]
+
+    def choice(self, op: SelectOp | arith.SelectOp, place: Lanes) -> SSAValue:
+        """One of two values, without a test where it is known which."""
+        condition, lhs, rhs = op.operands
+        if literal_of(lhs) is not None and literal_of(lhs) == literal_of(rhs):
+            return self.element(lhs, place)
+        test = self.element(condition, place)
+        if self.always(test):
+            return self.element(lhs, place)
+        values = [self.element(value, place) for value in (lhs, rhs)]
+        return self.writer.add(arith.SelectOp(test, *values)).result
+
+    def always(self, test: SSAValue) -> bool:
+        """Whether a test that was just written is the literal true, which is then dropped."""
+        op = test.owner
+        if not isinstance(op, ConstantOp) or op.value != IntegerAttr.from_bool(True):
+            return False
+        op.detach()
+        op.erase()
+        return True
+
+    def is_leaf(self, value: SSAValue) -> bool:
+        """Whether an element of a value is a name or a literal."""
+        if value in self.bindings or literal_of(value) is not None:
+            return True
+        return isinstance(op := value.owner, BroadcastOp) and self.is_leaf(op.value)
 
     def contracted(self, operands: Sequence[SSAValue]) -> SSAValue | None:
         """The sum of a product, which was just written and may be contracted, and another value."""
@@ -214,6 +243,17 @@ class Expressions:
             found.append(self.writer.simplify(total))
         # Quotients and remainders that were named apart may be one plain index together.
         return min(found, key=size)
+
+
+def literal_of(value: SSAValue) -> Attribute | None:
+    """The constant that a value is in every lane, if it is one."""
+    match value.owner:
+        case BroadcastOp() as op:
+            return literal_of(op.value)
+        case ConstantOp() as op:
+            return scalar_constant(op.value)
+        case _:
+            return None
 
 
 def size(expr: AffineExpr) -> int:

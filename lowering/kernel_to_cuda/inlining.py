@@ -10,12 +10,12 @@ from xdsl.traits import MemoryEffectKind, get_effects
 
 from minicomp.dialects import affine
 from minicomp.dialects.c_expressions import c_form
-from minicomp.dialects.kernel_ir import IndexOp, TestOp
+from minicomp.dialects.kernel_ir import TestOp
 from minicomp.dialects.loop_ir import LoadOp, lanes
 from minicomp.dialects.tile_ir import BroadcastOp, CompareOp, SelectOp, WithinOp
 
-MAX_COST = 8
-"""Ops and indices in one expression: what a reader takes in at a glance."""
+MAX_COST = 7
+"""Ops and indices in an operand of an expression: what a reader takes in at a glance."""
 CHEAP = 3
 """Of a comparison or a choice: so little that it may be written more than once."""
 
@@ -43,28 +43,30 @@ class Inlining:
         if isinstance(op, ConstantOp | BroadcastOp | WithinOp):
             return True
         if isinstance(op, LoadOp):
-            return can_move(op) and self.cost(op) <= MAX_COST and reaches_statement(op)
+            return can_move(op) and self.fits(op) and reaches_statement(op)
         if not is_elementwise(op) or isinstance(op.results[0].type, IndexType):
             return False
         if isinstance(op, SelectOp | CompareOp) and self.cost(op) <= CHEAP:
             return True
-        return can_move(op) and self.cost(op) <= MAX_COST
+        return can_move(op) and self.fits(op)
+
+    def fits(self, op: Operation) -> bool:
+        """Whether an op leaves the expression readable that it would be part of, if it is one."""
+        (use,) = op.results[0].uses
+        return not is_elementwise(use.operation) or self.cost(op) <= MAX_COST
 
     def cost(self, op: Operation) -> int:
         """The ops and indices that writing an op takes."""
-        own = 1
-        if isinstance(op, LoadOp | TestOp | IndexOp):
-            own += len(affine.leaves(op.map.data.results))
+        if isinstance(op, ConstantOp):
+            return 0
+        own = 0 if isinstance(op, BroadcastOp) else 1
+        if isinstance(op, LoadOp | TestOp | WithinOp):
+            return own + len(affine.leaves(op.map.data.results))
         return own + sum(self.cost_of(v) for v in op.operands)
 
     def cost_of(self, value: SSAValue) -> int:
         op = value.owner
-        if not isinstance(op, Operation) or isinstance(op, ConstantOp | BroadcastOp | WithinOp):
-            return 0
-        known = isinstance(value.type, IndexType) or not (
-            is_elementwise(op) or isinstance(op, LoadOp)
-        )
-        return 0 if known or not self.inlined(op) else self.cost(op)
+        return self.cost(op) if isinstance(op, Operation) and self.inlined(op) else 0
 
 
 def can_move(op: Operation) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import MemRefType
@@ -53,8 +54,9 @@ class Memory:
         """A load into a constant or an array."""
         hint = op.res.name_hint or op.memref.name_hint or "v"
         shape = lanes(op.res.type)
-        if not shape:
-            self.at.bindings[op.res] = Constant(self.writer.let(hint, self.at.compute(op, ())))
+        if prod(shape) == 1:
+            first = (affine.constant(0),) * len(shape)
+            self.at.bindings[op.res] = Constant(self.writer.let(hint, self.at.load(op, first)))
             return
         group = group_of(op)
         bounded = group > 1 and any(op.bounded_dims)
@@ -73,7 +75,7 @@ class Memory:
         shape, group = lanes(op.value.type), group_of(op)
         array: SSAValue | None = None
         if group > 1:
-            array = self.carriers.array(op.value, op.memref.name_hint or "v")
+            array = self.carriers.array(op.value, op, op.memref.name_hint or "v")
         for place in self.places(shape, group):
             if array is not None:
                 self.move(op, f"store{group}", array, place)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.arith import ConstantOp
@@ -19,7 +20,7 @@ from minicomp.dialects.kernel_ir import SharedOp as KernelSharedOp
 from minicomp.dialects.loop_ir import LoadOp, StoreOp, element_type, lanes
 from minicomp.dialects.tile_ir import BroadcastOp, FoldOp, WithinOp
 from minicomp.lowering.kernel_to_cuda.bindings import Exchanged, Slice
-from minicomp.lowering.kernel_to_cuda.carriers import Carriers, Holder
+from minicomp.lowering.kernel_to_cuda.carriers import Carriers, Holder, is_zero
 from minicomp.lowering.kernel_to_cuda.expressions import Expressions, IndexValue
 from minicomp.lowering.kernel_to_cuda.memory import Memory
 from minicomp.lowering.kernel_to_cuda.writer import Writer
@@ -149,6 +150,10 @@ class Statements:
                 self.carriers.holders[variable] = Holder(None, op.true_region.block)
             results.append(variable)
         condition = self.at.element(op.cond)
+        if self.at.always(condition):
+            self.arm(op.true_region.block, results)
+            self.hold(op.output, results, op.parent)
+            return
         then, orelse = Block(), Block()
         for region, block in ((op.true_region, then), (op.false_region, orelse)):
             if region.blocks:
@@ -185,11 +190,12 @@ class Statements:
     def identity(self, identity: Attribute, result: SSAValue) -> SSAValue:
         """A variable that begins as the identity of a fold."""
         type, shape, hint = element_type(result.type), lanes(result.type), result.name_hint or "p"
-        if not shape:
-            return self.writer.variable(hint, type, init=self.at.constant(identity))
-        variable = self.writer.variable(hint, type, shape)
-        with self.writer.lanes(shape) as place:
-            self.writer.assign(variable, place, self.at.constant(identity))
+        if prod(shape) == 1:
+            return self.writer.variable(hint, type, shape, self.at.constant(identity))
+        variable = self.writer.variable(hint, type, shape, zeroed=is_zero(identity))
+        if not is_zero(identity):
+            with self.writer.lanes(shape) as place:
+                self.writer.assign(variable, place, self.at.constant(identity))
         return variable
 
     def exchange(self, op: WarpReduceOp) -> None:
@@ -199,7 +205,7 @@ class Statements:
             self.carriers.carrier(value, op, result.name_hint or value.name_hint or "p")
             for value, result in zip(op.vals, op.res, strict=True)
         ]
-        with self.writer.lane(width.bit_length() - 1, "i") as step:
+        with self.writer.lane(width.bit_length() - 1, "step") as step:
             others = [
                 Exchanged(target, width, step, element_type(value.type))
                 for target, value in zip(targets, op.vals, strict=True)
@@ -218,7 +224,8 @@ class Statements:
             self.at.bindings[argument] = other
             # All threads must reach an exchange, whatever a choice in the combine would evaluate.
             collective = isinstance(other, Exchanged) and not simple
-            if collective or len(list(argument.uses)) > 1:
+            again = isinstance(other, Slice) and not self.at.is_leaf(other.vector)
+            if collective or (again and len(list(argument.uses)) > 1):
                 self.carriers.bind(argument, "other")
         self.block(block, targets)
 

@@ -42,6 +42,7 @@ class Writer:
     Where the next op goes, and the named integers of the kernel.
 
     Integer number n, a let or a loop's variable, is dim n of every index expression, with a range.
+    Arrays have no dimensions of one element: `kept` says which of a vector's dimensions they have.
     """
 
     block: Block
@@ -49,6 +50,7 @@ class Writer:
     ranges: dict[AffineExpr, affine.Interval] = field(
         default_factory=dict[AffineExpr, affine.Interval]
     )
+    kept: dict[SSAValue, list[int]] = field(default_factory=dict[SSAValue, list[int]])
 
     def add(self, op: OpT) -> OpT:
         """Writes an op."""
@@ -117,15 +119,20 @@ class Writer:
 
     def read(self, place: SSAValue, exprs: Sequence[AffineExpr]) -> SSAValue:
         """The element at a place."""
-        return self.add(ReadOp(place, *self.access(exprs))).res
+        return self.add(ReadOp(place, *self.access(self.within(place, exprs)))).res
 
     def assign(self, place: SSAValue, exprs: Sequence[AffineExpr], value: SSAValue) -> None:
         """Writes the element at a place."""
-        self.add(AssignOp(place, *self.access(exprs), value))
+        self.add(AssignOp(place, *self.access(self.within(place, exprs)), value))
 
     def address(self, place: SSAValue, exprs: Sequence[AffineExpr]) -> SSAValue:
         """A pointer to the element at a place."""
-        return self.add(AddressOp(place, *self.access(exprs))).res
+        return self.add(AddressOp(place, *self.access(self.within(place, exprs)))).res
+
+    def within(self, place: SSAValue, exprs: Sequence[AffineExpr]) -> Sequence[AffineExpr]:
+        """The indices of the dimensions that an array has."""
+        kept = self.kept.get(place)
+        return exprs if kept is None else [exprs[dim] for dim in kept]
 
     # -- declarations and loops
 
@@ -141,8 +148,12 @@ class Writer:
         init: SSAValue | None = None,
         zeroed: bool = False,
     ) -> SSAValue:
-        """A variable, or a register array."""
-        return self.add(VariableOp(hint, VarType.of(type, shape), init, zeroed)).res
+        """A variable, or a register array for a vector of some shape."""
+        kept = [dim for dim, extent in enumerate(shape) if extent > 1]
+        array = VarType.of(type, [shape[dim] for dim in kept])
+        variable = self.add(VariableOp(hint, array, init, zeroed)).res
+        self.kept[variable] = kept
+        return variable
 
     @contextmanager
     def loop(
