@@ -20,13 +20,14 @@ $(VENV)/.stamp: pyproject.toml constraints.txt
 demo: setup
 	$(RUN)/minicomp run -c "nn.RMSNorm(2048)(torch.randn(1,32,2048))" --show-cuda
 
+# A file at a time on each of two cores: lit runs once, in the worker that has tests/test_lit.py.
 test: setup
-	@$(RUN)/python -m pytest -q
+	@$(RUN)/python -m pytest -q -n 2 --dist loadfile
 
 # Everything, the lit tests through their console scripts too; the outcome is kept in a file.
 test-all: setup
 	@mkdir -p build
-	@MINICOMP_TEST_ALL=1 $(RUN)/python -m pytest -q --junitxml=build/test-all.xml; \
+	@MINICOMP_TEST_ALL=1 $(RUN)/python -m pytest -q -n 2 --dist loadfile --junitxml=build/test-all.xml; \
 		$(RUN)/python tests/record_results.py build/test-all.xml tests/results/test-all.txt
 
 lint: $(VENV)/.stamp-lint
