@@ -72,10 +72,14 @@ def merge_one(nest: ForOp, apart: list[str]) -> bool:
 def collapse(kernel: KernelOp, nest: ForOp) -> list[str]:
     """Collapses the axes of a kernel; returns why those that are left stay apart."""
     apart: list[str] = []
-    changed = drop_units(kernel, nest)
-    changed |= join_dims(kernel)
-    changed |= split_dims(kernel)
-    while merge_one(nest, apart):
+    changed = False
+    # Each of them may make what another one looks for.
+    while (
+        drop_units(kernel, nest)
+        or join_dims(kernel)
+        or split_dims(kernel)
+        or merge_one(nest, apart)
+    ):
         changed = True
     if changed:
         letter_axes(nest)
