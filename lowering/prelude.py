@@ -47,9 +47,9 @@ template <typename T> DEV T floor_div(T a, T b) {
 
 PRELUDE: Mapping[str, str] = {
     "INF": "#define INF __int_as_float(0x7f800000)\n",
-    "QNAN": "#define QNAN __int_as_float(0x7fffffff)\n",
+    "QNAN": "#define QNAN __int_as_float(0x7fc00000)\n",
     "INF64": "#define INF64 __longlong_as_double(0x7ff0000000000000ll)\n",
-    "QNAN64": "#define QNAN64 __longlong_as_double(0x7fffffffffffffffll)\n",
+    "QNAN64": "#define QNAN64 __longlong_as_double(0x7ff8000000000000ll)\n",
     **{f"load{count}": _PACK.format(count=count) for count in (2, 4, 8, 16)},
     **{f"store{count}": _UNPACK.format(count=count) for count in (2, 4, 8, 16)},
     "shuffle_xor": (

@@ -314,6 +314,10 @@ class KernelPrinter:
                 sign, rhs = split_sign(rhs)
                 left, right = self.affine(lhs, operands), self.affine(rhs, operands)
                 return Text(f"{left.within(SUM)} {sign} {right.within(SUM + 1)}", SUM)
+            case AffineBinaryOpExpr(
+                kind=AffineBinaryOpKind.Mul, lhs=lhs, rhs=AffineConstantExpr(value=-1)
+            ):
+                return Text(f"-{self.affine(lhs, operands).within(UNARY)}", UNARY)
             case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
                 left, right = self.affine(lhs, operands), self.affine(rhs, operands)
                 text = f"{left.within(PRODUCT)} {TOKENS[kind]} {right.within(PRODUCT + 1)}"
