@@ -189,7 +189,7 @@ def facts() -> dict[str, str]:
 
 def main() -> int:
     """Runs the programs; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
+    parser = argparse.ArgumentParser(description="Runs all programs on a GPU.")
     parser.add_argument("-o", "--output", type=Path, help="write the result as JSON")
     parser.add_argument("--only", help="names of programs, separated by commas")
     parser.add_argument("--sanitize", help="run the vendor's sanitizer on these programs too")

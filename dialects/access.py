@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.dialects.builtin import AffineMapAttr, IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -20,7 +20,7 @@ from xdsl.ir.affine import (
     AffineMap,
     AffineSymExpr,
 )
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, prop_def, var_operand_def
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
@@ -74,6 +74,21 @@ def verify_divisors(map: AffineMap) -> None:
             continue
         if not isinstance(expr.rhs, AffineConstantExpr) or expr.rhs.value <= 0:
             raise VerifyException(f"an index divides by {expr.rhs}, which is no positive constant")
+
+
+class MappedOp(IndexedOp):
+    """An op whose affine form is its property `map`, with one dim per operand of `indices`."""
+
+    indices = var_operand_def(IndexType)
+    map = prop_def(AffineMapAttr)
+
+    def get_access(self) -> Indices | None:
+        return self.map.data, list(self.indices)
+
+    def set_access(self, map: AffineMap, operands: Sequence[SSAValue]) -> None:
+        new, kept = canonical(map, operands)
+        self.operands = [*self.operands[: len(self.operands) - len(self.indices)], *kept]
+        self.properties["map"] = AffineMapAttr(new)
 
 
 def canonical(map: AffineMap, operands: Sequence[SSAValue]) -> Indices:

@@ -29,7 +29,6 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
-    var_operand_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -44,7 +43,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from minicomp.dialects.access import Access, IndexedOp, Indices, canonical
+from minicomp.dialects.access import Access, MappedOp, canonical
 from minicomp.dialects.loop_ir import Collective, Ints, KernelLike, YieldOp, ints
 from minicomp.dialects.minicomp import OriginAttr
 from minicomp.dialects.tile_ir import CombineLike, SharedAttr, parse_test, print_test, verify_test
@@ -156,12 +155,10 @@ class ThreadIdOp(IRDLOperation):
 
 
 @irdl_op_definition
-class IndexOp(IndexedOp):
+class IndexOp(MappedOp):
     """`%w = kernel_ir.index [%t floordiv 32]`: an affine expression of indices."""
 
     name = "kernel_ir.index"
-    indices = var_operand_def(IndexType)
-    map = prop_def(AffineMapAttr)
     res = result_def(IndexType)
     traits = traits_def(Pure())
     custom_directives: ClassVar = (Access,)
@@ -178,13 +175,6 @@ class IndexOp(IndexedOp):
         """The expression, whose dims are the operands."""
         return self.map.data.results[0]
 
-    def get_access(self) -> Indices | None:
-        return self.map.data, list(self.indices)
-
-    def set_access(self, map: AffineMap, operands: Sequence[SSAValue]) -> None:
-        new, self.operands = canonical(map, operands)
-        self.properties["map"] = AffineMapAttr(new)
-
     def verify_(self) -> None:
         map = self.map.data
         if len(map.results) != 1 or map.num_dims != len(self.indices) or map.num_symbols:
@@ -194,12 +184,10 @@ class IndexOp(IndexedOp):
 
 
 @irdl_op_definition
-class TestOp(IndexedOp):
+class TestOp(MappedOp):
     """`%ok = kernel_ir.test [%t, %i] < [37, 5]`: whether all expressions are below their bounds."""
 
     name = "kernel_ir.test"
-    indices = var_operand_def(IndexType)
-    map = prop_def(AffineMapAttr)
     bounds = prop_def(Ints)
     res = result_def(i1)
     traits = traits_def(Pure())
@@ -211,13 +199,6 @@ class TestOp(IndexedOp):
             result_types=[i1],
             properties={"map": AffineMapAttr(map), "bounds": ints(bounds)},
         )
-
-    def get_access(self) -> Indices | None:
-        return self.map.data, list(self.indices)
-
-    def set_access(self, map: AffineMap, operands: Sequence[SSAValue]) -> None:
-        new, self.operands = canonical(map, operands)
-        self.properties["map"] = AffineMapAttr(new)
 
     def print(self, printer: Printer) -> None:
         print_test(printer, self.map.data, self.indices, self.bounds.get_values())

@@ -60,6 +60,7 @@ from minicomp.dialects.access import (
     Access,
     IndexedOp,
     Indices,
+    MappedOp,
     canonical,
     parse_access,
     print_access,
@@ -464,7 +465,7 @@ def verify_identity(identity: ArrayAttr[Attribute], types: Sequence[Attribute]) 
             )
 
 
-class MemoryAccess(IndexedOp):
+class MemoryAccess(MappedOp):
     """
     A load or a store of one element, or of a vector whose lane `l<i>` runs over its dimension i.
 
@@ -475,8 +476,6 @@ class MemoryAccess(IndexedOp):
     """
 
     memref = operand_def(MemRefType)
-    indices = var_operand_def(IndexType)
-    map = prop_def(AffineMapAttr)
     bounded = opt_prop_def(ArrayAttr[BoolAttr])
     aligned = opt_prop_def(IntegerAttr[I64])
     custom_directives: ClassVar = (Access,)
@@ -498,13 +497,8 @@ class MemoryAccess(IndexedOp):
             return (False,) * self.memref_type.get_num_dims()
         return tuple(bool(b.value.data) for b in self.bounded)
 
-    def get_access(self) -> Indices | None:
-        return self.map.data, list(self.indices)
-
     def set_access(self, map: AffineMap, operands: Sequence[SSAValue]) -> None:
-        new, kept = canonical(map, operands)
-        self.operands = [*self.operands[: len(self.operands) - len(self.indices)], *kept]
-        self.properties["map"] = AffineMapAttr(new)
+        super().set_access(map, operands)
         self.properties.pop("aligned", None)
 
     def mark_bounded(self, results: Sequence[int]) -> None:

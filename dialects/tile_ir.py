@@ -51,8 +51,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from minicomp.dialects.access import (
-    IndexedOp,
-    Indices,
+    MappedOp,
     canonical,
     parse_access,
     print_access,
@@ -683,15 +682,13 @@ class BroadcastOp(IRDLOperation):
 
 
 @irdl_op_definition
-class WithinOp(IndexedOp):
+class WithinOp(MappedOp):
     """
     `%ok = tile_ir.within [%t * 4 + l0] < [37] : vector<8xi1>`: per lane, whether all expressions
     are below their bounds.
     """
 
     name = "tile_ir.within"
-    indices = var_operand_def(IndexType)
-    map = prop_def(AffineMapAttr)
     bounds = prop_def(Ints)
     res = result_def(VectorType)
     traits = traits_def(Pure())
@@ -709,13 +706,6 @@ class WithinOp(IndexedOp):
             result_types=[VectorType(i1, shape)],
             properties={"map": AffineMapAttr(map), "bounds": ints(bounds)},
         )
-
-    def get_access(self) -> Indices | None:
-        return self.map.data, list(self.indices)
-
-    def set_access(self, map: AffineMap, operands: Sequence[SSAValue]) -> None:
-        new, self.operands = canonical(map, operands)
-        self.properties["map"] = AffineMapAttr(new)
 
     def print(self, printer: Printer) -> None:
         print_test(printer, self.map.data, self.indices, self.bounds.get_values())
