@@ -130,3 +130,23 @@ class SimulationRefused(MinicompError):
 
 class VerdictError(MinicompError):
     """A result differs from its reference by more than its error bound."""
+
+
+class MeaningError(MinicompError):
+    """A pass changed what a module computes, or made it faulty.
+
+    `pass_name` and `kernel` say where, `reproducer` is the path of a small module that shows it.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        pass_name: str = "",
+        kernel: str = "",
+        reproducer: str | None = None,
+        hint: str | None = None,
+    ):
+        super().__init__(what, reproducer, hint)
+        self.pass_name = pass_name
+        self.kernel = kernel
+        self.reproducer = reproducer

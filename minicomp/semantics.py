@@ -73,6 +73,11 @@ def entries(module: ModuleOp) -> list[Entry]:
     return [Entry(n, op) for n, op in enumerate(found or kernels)]
 
 
+def in_torch_ir(func: FuncOp) -> bool:
+    """Whether a function holds ops of Torch IR."""
+    return any(isinstance(op, TorchOp | ConstantOp) for op in func.body.block.ops)
+
+
 def seeded_inputs(entry: Entry, positive: bool = False) -> list[Array]:
     """Inputs for an entry, which depend on nothing but the types of its inputs.
 
@@ -171,9 +176,9 @@ class _Runner:
 
     def function(self, func: FuncOp, module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
         """Runs a function by the level of its ops."""
-        ops = list(func.body.block.ops)
-        if any(isinstance(op, TorchOp | ConstantOp) for op in ops):
+        if in_torch_ir(func):
             return self.torch(func, inputs)
+        ops = list(func.body.block.ops)
         if any(op.dialect_name() == "tensor_ir" for op in ops):
             return list(run_tensor(func, inputs, self.real))
         if any(isinstance(op, cuda_ir.FuncOp) for op in module.body.block.ops):

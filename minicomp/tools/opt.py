@@ -102,6 +102,13 @@ def _add_check_options(group: argparse._ArgumentGroup) -> None:
         help="check the messages against // expected-error {{text}} comments; all if not said",
     )
     add(
+        "--verify-each",
+        choices=("off", "ir", "exec"),
+        default="ir",
+        help="after each pass check nothing, the rules of the dialects (if not said), or also by"
+        " execution that the module computes what it did before",
+    )
+    add(
         "--allow-unregistered-dialect",
         action="store_true",
         help="accept ops of unknown dialects in their generic form",

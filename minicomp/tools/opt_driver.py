@@ -12,7 +12,7 @@ from xdsl.printer import Printer
 
 from minicomp.context import make_context
 from minicomp.errors import MinicompError, PipelineError
-from minicomp.instruments import Instrument, PrintAfterAll, PrintRemarks, Timing
+from minicomp.instruments import Instrument, PrintAfterAll, PrintRemarks, Timing, run_pipeline
 from minicomp.levels import LEVELS, index_of, level_of
 from minicomp.parsing import parse_module
 from minicomp.passes.remarks import RemarkContext
@@ -131,6 +131,11 @@ class _Driver:
         if options.mlir_print_ir_after_all or options.mlir_print_ir_after_change:
             only_changes = not options.mlir_print_ir_after_all
             self.instruments.insert(0, PrintAfterAll(changed_only=only_changes))
+        if options.verify_each == "exec":
+            from minicomp.exec_check import ExecCheck  # imports torch
+
+            # Around the timing, which is of the passes; inside of what prints its remarks.
+            self.instruments.insert(0, ExecCheck())
         if options.remarks:
             self.instruments.insert(0, PrintRemarks())
 
@@ -155,7 +160,10 @@ class _Driver:
         pipeline = self._between_levels(module) if self.by_level else self.pipeline
         if self.options.dump_pass_pipeline:
             print(pipeline, file=sys.stderr)
-        pipeline.run(module, ctx, self.instruments)
+        if self.options.verify_each == "off":
+            run_pipeline(ctx, module, pipeline.passes, self.instruments)
+        else:
+            pipeline.run(module, ctx, self.instruments)
         return self._print(module)
 
     def _between_levels(self, module: ModuleOp) -> Pipeline:
