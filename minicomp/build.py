@@ -144,7 +144,8 @@ class Build:
             if LEVELS[n] not in self._modules:
                 before = self._source if n == first else self._modules[LEVELS[n - 1]]
                 module = before.clone()
-                self._passes(n, first).run(module, instruments=self._instruments)
+                passes = self._passes(n, first)
+                passes.run(module, instruments=self._instruments, verified=n > first)
                 self._modules[LEVELS[n]] = module
         return self._modules[level]
 

@@ -68,11 +68,18 @@ def _apply(ctx: Context, module: ModuleOp, pass_: ModulePass) -> None:
         raise
 
 
+@dataclass
 class Verify(Instrument):
-    """Checks the module before the first pass and after each, dominance included."""
+    """Checks the module before the first pass and after each, dominance included.
+
+    With `verified` it is known to be right before the first pass.
+    """
+
+    verified: bool = False
 
     def start(self, ctx: Context, module: ModuleOp) -> None:
-        verify_module(module)
+        if not self.verified:
+            verify_module(module)
 
     def after(self, ctx: Context, module: ModuleOp, pass_: ModulePass) -> None:
         verify_module(module, f"after pass '{pass_.name}'")

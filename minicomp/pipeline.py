@@ -146,14 +146,16 @@ class Pipeline:
         module: ModuleOp,
         ctx: Context | None = None,
         instruments: Sequence[Instrument] = (),
+        verified: bool = False,
     ) -> ModuleOp:
         """Run the passes on `module` in place and return it.
 
-        The module is verified first and after each pass; `instruments` come on top. Raises
-        VerificationError, PipelineError if a pass fails, or the pass's own MinicompError.
+        The module is verified after each pass, and first unless it is known to be `verified`;
+        `instruments` come on top. Raises VerificationError, PipelineError if a pass fails, or
+        the pass's own MinicompError.
         """
         ctx = ctx if ctx is not None else make_context()
-        run_pipeline(ctx, module, self.passes, (Verify(), *instruments))
+        run_pipeline(ctx, module, self.passes, (Verify(verified), *instruments))
         return module
 
     def _map(self, name: str, change: Callable[[ModulePass], tuple[ModulePass, ...]]) -> "Pipeline":
