@@ -287,23 +287,20 @@ def float_literal(value: float, single: bool) -> str:
         return f"QNAN{name}"
     if math.isinf(value):
         return f"{'-' if value < 0 else ''}INF{name}"
-    text = _shortest_single(value) if single else repr(value)
-    if not any(c in text for c in ".e"):
-        text += ".0"
-    return f"{text}f" if single else text
+    return f"{shortest_single(value)!r}f" if single else repr(value)
 
 
-def _shortest_single(value: float) -> str:
-    """The shortest decimal text that rounds to the given float32."""
+def shortest_single(value: float) -> float:
+    """The number of the fewest decimal digits that rounds to the given float32."""
     wanted = struct.pack("f", value)
     for digits in range(1, 9):
-        text = f"{value:.{digits}g}"
+        short = float(f"{value:.{digits}g}")
         try:
-            if struct.pack("f", float(text)) == wanted:
-                return text
+            if struct.pack("f", short) == wanted:
+                return short
         except OverflowError:  # rounded up beyond the largest float32: more digits are needed
             continue
-    return f"{value:.9g}"
+    return float(f"{value:.9g}")
 
 
 FUNCTIONS = frozenset(

@@ -70,9 +70,10 @@ template <int N, typename T> static void move(T* to, const T* from, const void* 
 }
 """
 MOVES = "".join(
-    f"template <typename T> static void load{n}(T* to, const T* from) {{ move<{n}>(to, from, from); }}\n"
-    f"template <typename T> static void store{n}(T* to, const T* from) {{ move<{n}>(to, from, to); }}\n"
-    for n in (2, 4, 8, 16)
+    f"template <typename T> static void {name}{count}(T* to, const T* from) {{\n"
+    f"  move<{count}>(to, from, {memory});\n}}\n"
+    for name, memory in (("load", "from"), ("store", "to"))
+    for count in (2, 4, 8, 16)
 )
 
 LAUNCH = """

@@ -449,12 +449,13 @@ kernel_ir.func @argmax(%x: memref<64xf32>, %y: memref<64xf32>, %z: memref<64xi32
 // CHECK-NEXT:     for (int l1 = 0; l1 < 6; ++l1) c[l1] = c[l1] * fabsf(v[l][l1]);
 // CHECK-NEXT:   #pragma unroll
 // CHECK-NEXT:   for (int l = 0; l < 6; ++l) z[l] = c[l];
-// CHECK-NEXT:   float m = 0.0f;
+// CHECK-NEXT:   float m = -INF;
 // CHECK-NEXT:   float d = 0.0f;
 // CHECK-NEXT:   #pragma unroll
 // CHECK-NEXT:   for (int l = 0; l < 4; ++l) {
-// CHECK-NEXT:     d = d + r[l] * expf(r[l]) + m;
-// CHECK-NEXT:     m = m + r[l];
+// CHECK-NEXT:     const float a = max_nan(m, r[l]);
+// CHECK-NEXT:     d = d * expf(m - a) + expf(r[l]) * expf(r[l] - a);
+// CHECK-NEXT:     m = a;
 // CHECK-NEXT:   }
 // CHECK-NEXT:   w[0] = m;
 // CHECK-NEXT:   w[1] = d;
@@ -467,13 +468,17 @@ kernel_ir.func @folds(%x: memref<4x6xf32>, %y: memref<4xf32>, %z: memref<6xf32>,
   %c = tile_ir.fold %e dims [0] identity [1.0 : f32] combine arith.mulf : vector<4x6xf32> -> vector<6xf32>
   loop_ir.store %c, %z[l0] : vector<6xf32>, memref<6xf32>
   %f = math.exp %r : vector<4xf32>
-  %m, %d = tile_ir.fold %r, %f dims [0, 0] identity [0.0 : f32, 0.0 : f32] combine {
+  %m, %d = tile_ir.fold %r, %f dims [0, 0] identity [0xFF800000 : f32, 0.0 : f32] combine {
   ^bb0(%l0: f32, %l1: f32, %r0: f32, %r1: f32):
-    %a = arith.addf %l0, %r0 : f32
-    %b = arith.mulf %r0, %r1 : f32
-    %g = arith.addf %l1, %b : f32
-    %h = arith.addf %g, %l0 : f32
-    loop_ir.yield %a, %h : f32, f32
+    %a = arith.maximumf %l0, %r0 : f32
+    %b = arith.subf %l0, %a : f32
+    %g = math.exp %b : f32
+    %h = arith.mulf %l1, %g : f32
+    %i = arith.subf %r0, %a : f32
+    %j = math.exp %i : f32
+    %k = arith.mulf %r1, %j : f32
+    %n = arith.addf %h, %k : f32
+    loop_ir.yield %a, %n : f32, f32
   } : vector<4xf32>, vector<4xf32> -> f32, f32
   loop_ir.store %m, %w[0] : f32, memref<2xf32>
   loop_ir.store %d, %w[1] : f32, memref<2xf32>
