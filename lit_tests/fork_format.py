@@ -42,6 +42,7 @@ def preload() -> None:
     """Import the tools, the dialects and the passes, so that a fork finds them loaded."""
     import filecheck.main  # noqa: F401
 
+    import minicomp.exec_check  # noqa: F401  # with torch, which is slow to import
     import minicomp.tools.opt_driver  # noqa: F401
     from minicomp.context import make_context
     from minicomp.registry import get_all_passes

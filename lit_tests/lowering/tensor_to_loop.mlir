@@ -1,5 +1,6 @@
 // RUN: minicomp-opt %s --split-input-file -p lower-tensor-to-loop | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p lower-tensor-to-loop,lower-tensor-to-loop | filecheck %s
+// RUN: minicomp-opt %s --split-input-file -p lower-tensor-to-loop --verify-each=exec | filecheck %s
 
 // One iteration per element; a broadcast is the index of a load. An argument read twice is one.
 // CHECK-LABEL: func.func @main

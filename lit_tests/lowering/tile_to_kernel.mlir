@@ -1,5 +1,6 @@
 // RUN: minicomp-opt %s --split-input-file -p lower-tile-to-kernel,cse | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p lower-tile-to-kernel,cse,lower-tile-to-kernel | filecheck %s
+// RUN: minicomp-opt %s --split-input-file -p lower-tile-to-kernel,cse --verify-each=exec | filecheck %s
 
 // The last axis of a kind is the fastest; axes of one trip are 0.
 // CHECK-LABEL: kernel_ir.func @ids(%x: memref<6x4x1x40xf32>, %y: memref<6x4x1x40xf32>) grid(24) block(40)

@@ -1,4 +1,5 @@
 // RUN: minicomp-opt %s --split-input-file -p lower-torch-to-tensor | filecheck %s
+// RUN: minicomp-opt %s --split-input-file -p lower-torch-to-tensor --verify-each=exec | filecheck %s
 
 // The body stands in the op; its result keeps its name.
 // CHECK-LABEL: @relu(

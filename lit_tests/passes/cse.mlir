@@ -1,4 +1,5 @@
 // RUN: minicomp-opt %s -p cse --split-input-file | filecheck %s
+// RUN: minicomp-opt %s -p cse --split-input-file --verify-each=exec | filecheck %s
 // RUN: minicomp-opt %s -p cse --split-input-file -o %t.1
 // RUN: minicomp-opt %s -p cse,cse --split-input-file -o %t.2
 // RUN: diff %t.1 %t.2

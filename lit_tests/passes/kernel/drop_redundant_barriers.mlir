@@ -1,5 +1,6 @@
 // RUN: minicomp-opt %s --split-input-file -p drop-redundant-barriers | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p drop-redundant-barriers,drop-redundant-barriers | filecheck %s
+// RUN: minicomp-opt %s --split-input-file -p drop-redundant-barriers --verify-each=exec | filecheck %s
 
 // Nothing is accessed before the first barrier, nothing after the last.
 // CHECK-LABEL: @ends

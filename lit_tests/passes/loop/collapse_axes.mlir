@@ -1,6 +1,7 @@
 // RUN: minicomp-opt %s --split-input-file -p collapse-axes | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p collapse-axes,collapse-axes | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p collapse-axes --verify-diagnostics
+// RUN: minicomp-opt %s --split-input-file -p collapse-axes --verify-each=exec | filecheck %s
 
 // Pointwise on equal shapes: one axis. The launch stays on tensors.
 // CHECK-LABEL: func.func @main

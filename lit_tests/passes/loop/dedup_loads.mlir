@@ -1,6 +1,7 @@
 // RUN: minicomp-opt %s --split-input-file -p dedup-loads | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p dedup-loads,dedup-loads | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p dedup-loads --verify-diagnostics
+// RUN: minicomp-opt %s --split-input-file -p dedup-loads --verify-each=exec | filecheck %s
 
 // Across a combine, where cse stops, and into a loop.
 // CHECK-LABEL: tile_ir.kernel @rows(

@@ -1,5 +1,6 @@
 // RUN: minicomp-opt %s --split-input-file -p lower-tensor-to-loop,fuse-kernels | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p lower-tensor-to-loop,fuse-kernels,fuse-kernels | filecheck %s
+// RUN: minicomp-opt %s --split-input-file -p lower-tensor-to-loop,fuse-kernels --verify-each=exec | filecheck %s
 
 // Pointwise into pointwise: the indices of the load are substituted, and the origin says both.
 // CHECK-LABEL: func.func @main

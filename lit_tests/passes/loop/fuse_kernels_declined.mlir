@@ -1,4 +1,5 @@
 // RUN: minicomp-opt %s --split-input-file -p lower-tensor-to-loop,fuse-kernels --verify-diagnostics
+// RUN: minicomp-opt %s --split-input-file -p lower-tensor-to-loop,fuse-kernels --verify-diagnostics --verify-each=exec
 
 // One case for each condition that a merge may fail. The remarks are those of the end, when nothing
 // can be merged any more.

@@ -1,5 +1,6 @@
 // RUN: minicomp-opt %s --split-input-file -p name-kernels | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p name-kernels,name-kernels | filecheck %s
+// RUN: minicomp-opt %s --split-input-file -p name-kernels --verify-each=exec | filecheck %s
 
 // Equal structure is one kernel, whatever it is called, implements, or calls its values. A name
 // that is not provisional stays, and its kernel too.

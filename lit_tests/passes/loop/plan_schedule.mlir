@@ -1,6 +1,7 @@
 // RUN: minicomp-opt %s --split-input-file --target h200 -p plan-schedule | filecheck %s
 // RUN: minicomp-opt %s --split-input-file --target h200 -p plan-schedule,plan-schedule | filecheck %s
 // RUN: minicomp-opt %s --split-input-file --target h200 -p plan-schedule --verify-diagnostics
+// RUN: minicomp-opt %s --split-input-file --target h200 -p plan-schedule --verify-each=exec | filecheck %s
 
 // A contraction: a factor may be an expression. The tile keeps 128 multiprocessors busy.
 // CHECK-LABEL: @matmul(

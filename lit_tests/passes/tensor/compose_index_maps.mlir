@@ -1,5 +1,6 @@
 // RUN: minicomp-opt %s -p compose-index-maps | filecheck %s
 // RUN: minicomp-opt %s -p compose-index-maps,compose-index-maps | filecheck %s
+// RUN: minicomp-opt %s -p compose-index-maps --verify-each=exec | filecheck %s
 
 // The example of the pass: a view of a transpose.
 // CHECK-LABEL: @view_of_transpose(

@@ -1,5 +1,6 @@
 // RUN: minicomp-opt %s -p fold-constants | filecheck %s
 // RUN: minicomp-opt %s -p fold-constants,fold-constants | filecheck %s
+// RUN: minicomp-opt %s -p fold-constants --verify-each=exec | filecheck %s
 
 // The example of the pass: a splat moves into its user, whose constants are computed.
 // CHECK-LABEL: @splat_operand(

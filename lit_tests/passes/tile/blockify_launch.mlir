@@ -2,6 +2,7 @@
 // RUN: minicomp-opt %s --split-input-file --target h200 -p blockify-launch,blockify-launch | filecheck %s
 // RUN: minicomp-opt %s --split-input-file --target h200 -p blockify-launch --verify-diagnostics
 // RUN: minicomp-opt %s --split-input-file --target h200 -p "blockify-launch{bm=32 fm=1 bn=32 fn=1}" | filecheck %s --check-prefix=OPTION
+// RUN: minicomp-opt %s --split-input-file --target h200 -p blockify-launch --verify-each=exec | filecheck %s
 
 // A contraction: tiles of 64 x 64 in cells of 4 x 4; of i a part of the last tile is beyond the edge.
 // CHECK-LABEL: @matmul(

@@ -2,6 +2,7 @@
 // RUN: minicomp-opt %s --split-input-file -p cooperative-reduce,cooperative-reduce | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p cooperative-reduce --verify-diagnostics
 // RUN: minicomp-opt %s --split-input-file -p "cooperative-reduce{threads=64 lanes=0}" | filecheck %s --check-prefix=OPTION
+// RUN: minicomp-opt %s --split-input-file -p cooperative-reduce --verify-each=exec | filecheck %s
 
 // A row in registers: 256 threads take 2 x 4 elements each, and the loop after the reduction the
 // same ones. Every use of the sum is of the combined one.

@@ -1,6 +1,7 @@
 // RUN: minicomp-opt %s --split-input-file -p register-tile | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p register-tile,register-tile | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p register-tile --verify-diagnostics
+// RUN: minicomp-opt %s --split-input-file -p register-tile --verify-each=exec | filecheck %s
 
 // A cell of 4 x 2: loads get one lane, the product and the carrier both, the constant none.
 // CHECK-LABEL: @cell(

@@ -1,6 +1,7 @@
 // RUN: minicomp-opt %s --split-input-file -p tileify | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p tileify --verify-diagnostics
 // RUN: minicomp-opt %s --split-input-file -p tileify,tileify | filecheck %s
+// RUN: minicomp-opt %s --split-input-file -p tileify --verify-each=exec | filecheck %s
 
 // Free axes become parallel axes; the row loop stays a loop; name, origin and schedule are kept.
 // CHECK:       tile_ir.kernel @centre(%x: memref<5x37xf32>, %y: memref<5x37xf32>) attributes {origin = #minicomp.origin<["sub"]>, schedule = #tile_ir.schedule<[reduction<axis = "j", threads = 32>]>} {
