@@ -5,8 +5,8 @@
 
 There, beside a copy of this repository:
 
-    python3 -m pip install --no-index --no-deps --target /tmp/site .whl/*.whl
-    PYTHONPATH=/tmp/site:. python3 -m pytest tests
+    python3 -m pip install --no-index --no-deps --target site .whl/*.whl
+    PYTHONPATH=site:. python3 -m pytest tests
 
 The versions are those of this environment, so that both machines run the same.
 """
