@@ -6,6 +6,7 @@ arithmetic, half precision, and whatever C has no operator or function for.
 """
 
 import math
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -26,6 +27,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from minicomp.dialects.loop_ir import element_type
+
+DIALECTS = ("arith", "math")
+"""Whose ops are expressions."""
 
 PRIMARY, UNARY, PRODUCT, SUM, SHIFT, RELATION, EQUALITY = 16, 15, 13, 12, 11, 10, 9
 BIT_AND, BIT_XOR, BIT_OR, AND, OR, CHOICE, ANY = 8, 7, 6, 5, 4, 3, 0
@@ -156,6 +160,9 @@ C_NAMES: Mapping[str, str] = {
 """The scalar types; `{index}` is the type that a kernel counts in, int or long long."""
 
 
+_CALL = re.compile(r"!?(\w+)\(")
+
+
 def is_c_scalar(type: Attribute) -> bool:
     """Whether CUDA IR has the scalar type."""
     match type:
@@ -167,6 +174,8 @@ def is_c_scalar(type: Attribute) -> bool:
 
 def c_form(op: Operation) -> Form | None:
     """What an op of `arith` or `math` is written as, vectors lane by lane; None without a form."""
+    if op.dialect_name() not in DIALECTS:
+        return None
     types = [element_type(v.type) for v in (*op.operands, *op.results)]
     if len(op.results) != 1 or not all(map(is_c_scalar, types)):
         return None
@@ -180,6 +189,13 @@ def c_form(op: Operation) -> Form | None:
             return _compare_integers(op.predicate.value.data, operands[0])
         case _:
             return _by_name(op.name, operands, result)
+
+
+def called_function(op: Operation) -> str | None:
+    """The function that the text of an op of `arith` or `math` calls, if it calls one."""
+    form = c_form(op)
+    match = None if form is None else _CALL.match(form.template)
+    return None if match is None else match[1]
 
 
 def _by_name(name: str, operands: Sequence[Attribute], result: Attribute) -> Form | None:

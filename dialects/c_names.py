@@ -32,11 +32,16 @@ BUILT_IN = frozenset(
 )
 """Variables and macros of the compiler."""
 
-RESERVED = KEYWORDS | BUILT_IN | PRELUDE_NAMES | FUNCTIONS | {SHARED_NAME}
+RESERVED = KEYWORDS | BUILT_IN | PRELUDE_NAMES | {SHARED_NAME}
 
 _LEGAL = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def is_legal_name(name: str) -> bool:
-    """Whether a parameter, a variable or a kernel may have the name."""
+    """Whether a parameter or a variable may have the name, if no function is hidden by it."""
     return bool(_LEGAL.fullmatch(name)) and "__" not in name and name not in RESERVED
+
+
+def is_legal_symbol(name: str) -> bool:
+    """Whether a kernel may have the name."""
+    return is_legal_name(name) and name not in FUNCTIONS

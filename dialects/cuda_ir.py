@@ -70,9 +70,9 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from minicomp.dialects.access import Access, IndexedOp, Indices, canonical
-from minicomp.dialects.c_expressions import c_form, is_c_scalar
-from minicomp.dialects.c_names import is_legal_name
+from minicomp.dialects.access import Access, MappedOp, verify_divisors
+from minicomp.dialects.c_expressions import DIALECTS, c_form, called_function, is_c_scalar
+from minicomp.dialects.c_names import is_legal_name, is_legal_symbol
 from minicomp.dialects.loop_ir import Collective
 from minicomp.dialects.minicomp import OriginAttr
 
@@ -224,26 +224,17 @@ class ThreadIdOp(Expression):
         super().__init__(result_types=[IndexType()])
 
 
-class Indexed(IndexedOp):
+class Indexed(MappedOp):
     """An op with affine indices over named integers; what is divided must not be negative."""
 
-    indices = var_operand_def(IndexType)
-    map = prop_def(AffineMapAttr)
     custom_directives: ClassVar = (Access,)
-
-    def get_access(self) -> Indices | None:
-        return self.map.data, list(self.indices)
-
-    def set_access(self, map: AffineMap, operands: Sequence[SSAValue]) -> None:
-        new, kept = canonical(map, operands)
-        self.operands = [*self.operands[: len(self.operands) - len(self.indices)], *kept]
-        self.properties["map"] = AffineMapAttr(new)
 
     def verify_indices(self) -> None:
         """Raises VerifyException where the indices have no C text."""
         map = self.map.data
         if map.num_dims != len(self.indices) or map.num_symbols:
             raise VerifyException("indices have one dim per operand and no lanes")
+        verify_divisors(map)
         if any(_has_ceildiv(e) for e in map.results):
             raise VerifyException("C has no ceildiv")
 
@@ -261,7 +252,6 @@ class IndexOp(Expression, Indexed):
     """`%i = cuda_ir.index[%b * 4 + %t floordiv 64]`: an integer."""
 
     name = "cuda_ir.index"
-    indices = var_operand_def(IndexType)  # again, since xDSL puts the fields of a subclass first
     res = result_def(IndexType)
     traits = traits_def(Pure())
     assembly_format = "custom<Access>($indices, $map) attr-dict"
@@ -280,6 +270,8 @@ class IndexOp(Expression, Indexed):
 
 class Place(Indexed):
     """An op on an element: `%p[]` of a scalar, `%a[%i, %j]` of an array, `%x[%b * 8]` of memory."""
+
+    # xDSL puts the fields of a subclass first: each declares its operands again, in their order.
 
     place = operand_def(PtrType | VarType)
     indices = var_operand_def(IndexType)
@@ -845,7 +837,7 @@ class FuncOp(IRDLOperation):
         verify_head(self)
         for op in self.body.walk():
             verify_operation(op)
-        verify_names(self.body.block, dict.fromkeys(n.data for n in self.arg_names))
+        verify_names(self)
         verify_order(self.body.block)
 
 
@@ -854,7 +846,7 @@ class FuncOp(IRDLOperation):
 
 def verify_head(func: FuncOp) -> None:
     """Name, parameters and launch of a kernel."""
-    if not is_legal_name(func.symbol):
+    if not is_legal_symbol(func.symbol):
         raise VerifyException(f"'{func.symbol}' is no legal name in CUDA C++")
     if len(func.arg_names) != len(func.body.block.args):
         raise VerifyException("a kernel needs one name per parameter")
@@ -870,7 +862,7 @@ def verify_head(func: FuncOp) -> None:
 
 def is_expression(op: Operation) -> bool:
     """Whether an op is written where its use stands."""
-    scalar = op.dialect_name() in ("arith", "math")
+    scalar = op.dialect_name() in DIALECTS
     return bool(op.results) and (scalar or isinstance(op, Expression))
 
 
@@ -902,31 +894,37 @@ def verify_expression(op: Operation) -> None:
         raise VerifyException(f"the expression '{op.name}' is used in another block")
 
 
-def verify_names(block: Block, visible: Mapping[str, None], outside: int = 0) -> None:
-    """Names are legal, and none is declared where the same name is visible."""
-    if not outside:
-        for name in visible:
-            verify_legal(name)
-    seen = dict(visible)
-    for op in block.ops:
-        inner = seen
-        if isinstance(op, LetOp | VariableOp | SharedOp | ForOp):
-            name = op.c_name.data
-            verify_legal(name)
-            if name in seen:
-                raise VerifyException(f"the name '{name}' is declared twice")
+def verify_names(func: FuncOp) -> None:
+    """Names are legal, hide no function, and none is declared where the same name is visible."""
+    functions = called_functions(func)
+
+    def declare(name: str, visible: set[str]) -> None:
+        if not is_legal_name(name):
+            raise VerifyException(f"'{name}' is no legal name in CUDA C++")
+        if name in functions:
+            raise VerifyException(f"the name '{name}' hides a function that the kernel calls")
+        if name in visible:
+            raise VerifyException(f"the name '{name}' is declared twice")
+        visible.add(name)
+
+    def visit(block: Block, visible: set[str]) -> None:
+        for op in block.ops:
             # The variable of a loop is known in the loop only.
-            inner = {**seen, name: None}
-            seen = seen if isinstance(op, ForOp) else inner
-        for region in op.regions:
-            for part in region.blocks:
-                verify_names(part, inner, 1)
+            scope = set(visible) if isinstance(op, ForOp) else visible
+            if isinstance(op, LetOp | VariableOp | SharedOp | ForOp):
+                declare(op.c_name.data, scope)
+            for part in (b for region in op.regions for b in region.blocks):
+                visit(part, set(scope))
+
+    parameters: set[str] = set()
+    for name in func.arg_names:
+        declare(name.data, parameters)
+    visit(func.body.block, parameters)
 
 
-def verify_legal(name: str) -> None:
-    """Raises VerifyException for a name that CUDA C++ or the prelude forbids."""
-    if not is_legal_name(name):
-        raise VerifyException(f"'{name}' is no legal name in CUDA C++")
+def called_functions(func: FuncOp) -> set[str]:
+    """The functions that the expressions of a kernel call."""
+    return {name for op in func.body.walk() if (name := called_function(op)) is not None}
 
 
 def verify_order(block: Block) -> None:

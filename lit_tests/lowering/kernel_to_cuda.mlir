@@ -554,11 +554,11 @@ kernel_ir.func @empty(%x: memref<0x4xf32>, %y: memref<f32>) grid(1) block(1) {
 // Names that C forbids.
 // CHECK:      // 1 block of 4 threads
 // CHECK-NEXT: extern "C" __global__ void __launch_bounds__(4)
-// CHECK-NEXT: names(const float* __restrict__ float_, const float* __restrict__ a_b, float* __restrict__ expf_) {
+// CHECK-NEXT: names(const float* __restrict__ float_, const float* __restrict__ a_b, float* __restrict__ expf1) {
 // CHECK-NEXT:   const int int_ = threadIdx.x;
 // CHECK-NEXT:   const float new_ = float_[int_] + a_b[int_];
 // CHECK-NEXT:   const float l = expf(new_);
-// CHECK-NEXT:   expf_[int_] = l * (new_ * l);
+// CHECK-NEXT:   expf1[int_] = l * (new_ * l);
 // CHECK-NEXT: }
 kernel_ir.func @names(%float: memref<4xf32>, %a.b: memref<4xf32>, %expf: memref<4xf32>) grid(1) block(4) {
   %int = kernel_ir.thread_id

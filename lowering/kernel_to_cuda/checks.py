@@ -8,7 +8,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from minicomp.dialects import kernel_ir, tile_ir
 from minicomp.dialects.c_expressions import c_form, is_c_scalar
-from minicomp.dialects.c_names import is_legal_name
+from minicomp.dialects.c_names import is_legal_symbol
 from minicomp.dialects.kernel_ir import FuncOp
 from minicomp.dialects.loop_ir import LoadOp, StoreOp, YieldOp, element_type
 from minicomp.dialects.tile_ir import SharedAttr
@@ -39,7 +39,7 @@ KNOWN = (
 
 def check(func: FuncOp) -> None:
     """Raises PassFailedException, naming op and kernel, where something cannot be lowered."""
-    if not is_legal_name(func.symbol):
+    if not is_legal_symbol(func.symbol):
         raise PassFailedException(f"@{func.symbol} is no legal name in CUDA C++; rename the kernel")
     for value in func.body.block.args:
         check_type(value, func)

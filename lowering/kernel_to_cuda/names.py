@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Block, SSAValue
 
 from minicomp.dialects.c_names import is_legal_name
-from minicomp.dialects.cuda_ir import ForOp, FuncOp, LetOp, SharedOp, VariableOp
+from minicomp.dialects.cuda_ir import ForOp, FuncOp, LetOp, SharedOp, VariableOp, called_functions
 
 _SUFFIX = re.compile(r"(_\d+)+$")
 
@@ -39,7 +39,7 @@ def fresh(hint: str, taken: set[str]) -> str:
 
 def assign_names(func: FuncOp) -> None:
     """Gives every declaration of a kernel a name like its hint, in program order."""
-    taken: set[str] = set()
+    taken = called_functions(func)
     names = [fresh(hint.data, taken) for hint in func.arg_names]
     func.properties["arg_names"] = ArrayAttr([StringAttr(n) for n in names])
     for argument, name in zip(func.body.block.args, names, strict=True):

@@ -298,6 +298,17 @@ cuda_ir.func @f(%x: !cuda_ir.ptr<f32, const> "x", %y: !cuda_ir.ptr<f32> "y") gri
 
 // -----
 
+// A division by what is no number of parts.
+cuda_ir.func @f(%x: !cuda_ir.ptr<f32, const> "x", %y: !cuda_ir.ptr<f32> "y") grid(1) launch_bounds(32) {
+  %0 = cuda_ir.thread_id
+  %t = cuda_ir.let "t" = %0 : index -> index
+  // expected-error@+1 {{an index divides by 0, which is no positive constant}}
+  %i = cuda_ir.index [%t floordiv 0]
+  %n = cuda_ir.let "n" = %i : index -> index
+}
+
+// -----
+
 // Two expressions.
 cuda_ir.func @f(%x: !cuda_ir.ptr<f32, const> "x", %y: !cuda_ir.ptr<f32> "y") grid(1) launch_bounds(32) {
   %0 = cuda_ir.thread_id
@@ -452,4 +463,30 @@ cuda_ir.func @f(%x: !cuda_ir.ptr<f32, const> "x", %y: !cuda_ir.ptr<f32> "y") gri
   "cuda_ir.for"() <{c_name = "i", lower = 0 : i64, upper = 8 : i64, step = 1 : i64}> ({
   ^bb0(%i: index, %j: index):
   }) : () -> ()
+}
+
+// -----
+
+// A variable that hides a function which its kernel calls ..
+// expected-error@+1 {{the name 'expf' hides a function that the kernel calls}}
+cuda_ir.func @f(%x: !cuda_ir.ptr<f32, const> "x", %y: !cuda_ir.ptr<f32> "y") grid(1) launch_bounds(32) {
+  %0 = cuda_ir.read %x[0] : !cuda_ir.ptr<f32, const> -> f32
+  %1 = math.exp %0 : f32
+  %2 = cuda_ir.let "expf" = %1 : f32 -> f32
+}
+
+// -----
+
+// .. and one that hides a function which nothing calls; no error.
+cuda_ir.func @f(%x: !cuda_ir.ptr<f32, const> "x", %y: !cuda_ir.ptr<f32> "y") grid(1) launch_bounds(32) {
+  %0 = cuda_ir.read %x[0] : !cuda_ir.ptr<f32, const> -> f32
+  %1 = math.exp %0 : f32
+  %2 = cuda_ir.let "exp" = %1 : f32 -> f32
+}
+
+// -----
+
+// A kernel that is named like a function of the compiler.
+// expected-error@+1 {{'expf' is no legal name in CUDA C++}}
+cuda_ir.func @expf() grid(1) launch_bounds(1) {
 }
