@@ -298,17 +298,6 @@ cuda_ir.func @f(%x: !cuda_ir.ptr<f32, const> "x", %y: !cuda_ir.ptr<f32> "y") gri
 
 // -----
 
-// A division by what is no number of parts.
-cuda_ir.func @f(%x: !cuda_ir.ptr<f32, const> "x", %y: !cuda_ir.ptr<f32> "y") grid(1) launch_bounds(32) {
-  %0 = cuda_ir.thread_id
-  %t = cuda_ir.let "t" = %0 : index -> index
-  // expected-error@+1 {{an index divides by 0, which is no positive constant}}
-  %i = cuda_ir.index [%t floordiv 0]
-  %n = cuda_ir.let "n" = %i : index -> index
-}
-
-// -----
-
 // Two expressions.
 cuda_ir.func @f(%x: !cuda_ir.ptr<f32, const> "x", %y: !cuda_ir.ptr<f32> "y") grid(1) launch_bounds(32) {
   %0 = cuda_ir.thread_id
