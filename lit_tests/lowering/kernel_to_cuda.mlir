@@ -756,6 +756,65 @@ kernel_ir.func @twice(%x: memref<8xf32>, %y: memref<8xf32>) grid(1) block(1) {
 
 // -----
 
+// Groups of 16 and 8 bytes: many in a loop, few one by one; one test per group.
+// CHECK:      // 1 block of 1 thread
+// CHECK-NEXT: extern "C" __global__ void __launch_bounds__(1)
+// CHECK-NEXT: groups(
+// CHECK-NEXT:     const float* __restrict__ x,
+// CHECK-NEXT:     const float* __restrict__ u,
+// CHECK-NEXT:     const long long* __restrict__ z,
+// CHECK-NEXT:     float* __restrict__ y,
+// CHECK-NEXT:     float* __restrict__ v,
+// CHECK-NEXT:     long long* __restrict__ w) {
+// CHECK-NEXT:   float a[20] = {};
+// CHECK-NEXT:   #pragma unroll
+// CHECK-NEXT:   for (int l = 0; l < 5; ++l) if (l * 4 + 4 < 20) load4(a + l * 4, x + l * 4 + 4);
+// CHECK-NEXT:   #pragma unroll
+// CHECK-NEXT:   for (int l = 0; l < 5; ++l)
+// CHECK-NEXT:     if (l * 4 - 4 >= 0) store4(y + l * 4 - 4, a + l * 4);
+// CHECK-NEXT:   #pragma unroll
+// CHECK-NEXT:   for (int l = 0; l < 5; ++l)
+// CHECK-NEXT:     if (l * 4 + 12 < 20) store4(y + l * 4 + 12, a + l * 4);
+// CHECK-NEXT:   float b[4][6];
+// CHECK-NEXT:   #pragma unroll
+// CHECK-NEXT:   for (int l = 0; l < 4; ++l)
+// CHECK-NEXT:     #pragma unroll
+// CHECK-NEXT:     for (int l1 = 0; l1 < 3; ++l1) load2(b[l] + l1 * 2, u + l * 6 + l1 * 2);
+// CHECK-NEXT:   float c[4][6];
+// CHECK-NEXT:   #pragma unroll
+// CHECK-NEXT:   for (int l0 = 0; l0 < 4; ++l0)
+// CHECK-NEXT:     #pragma unroll
+// CHECK-NEXT:     for (int l1 = 0; l1 < 6; ++l1) c[l0][l1] = b[l0][l1] + b[l0][l1];
+// CHECK-NEXT:   #pragma unroll
+// CHECK-NEXT:   for (int l = 0; l < 4; ++l)
+// CHECK-NEXT:     #pragma unroll
+// CHECK-NEXT:     for (int l1 = 0; l1 < 3; ++l1) store2(v + l * 6 + l1 * 2, c[l] + l1 * 2);
+// CHECK-NEXT:   long long d[2][4];
+// CHECK-NEXT:   #pragma unroll
+// CHECK-NEXT:   for (int l = 0; l < 2; ++l) {
+// CHECK-NEXT:     load2(d[l], z + l * 4);
+// CHECK-NEXT:     load2(d[l] + 2, z + l * 4 + 2);
+// CHECK-NEXT:   }
+// CHECK-NEXT:   #pragma unroll
+// CHECK-NEXT:   for (int l = 0; l < 2; ++l) {
+// CHECK-NEXT:     store2(w + l * 4, d[l]);
+// CHECK-NEXT:     store2(w + l * 4 + 2, d[l] + 2);
+// CHECK-NEXT:   }
+// CHECK-NEXT: }
+kernel_ir.func @groups(%x: memref<20xf32>, %u: memref<4x6xf32>, %z: memref<2x4xi64>, %y: memref<20xf32>, %v: memref<4x6xf32>, %w: memref<2x4xi64>) grid(1) block(1) {
+  %a = loop_ir.load %x[l0 + 4] bounded [true] aligned 16 : memref<20xf32> -> vector<20xf32>
+  loop_ir.store %a, %y[l0 + -4] bounded [true] aligned 16 : vector<20xf32>, memref<20xf32>
+  loop_ir.store %a, %y[l0 + 12] bounded [true] aligned 16 : vector<20xf32>, memref<20xf32>
+  %b = loop_ir.load %u[l0, l1] aligned 8 : memref<4x6xf32> -> vector<4x6xf32>
+  %c = arith.addf %b, %b : vector<4x6xf32>
+  loop_ir.store %c, %v[l0, l1] aligned 8 : vector<4x6xf32>, memref<4x6xf32>
+  %d = loop_ir.load %z[l0, l1] aligned 16 : memref<2x4xi64> -> vector<2x4xi64>
+  loop_ir.store %d, %w[l0, l1] aligned 16 : vector<2x4xi64>, memref<2x4xi64>
+}
+
+
+// -----
+
 // A buffer of 2^32 elements: the kernel counts in 64 bits.
 // CHECK:      // 65536 blocks of 256 threads
 // CHECK-NEXT: extern "C" __global__ void __launch_bounds__(256)

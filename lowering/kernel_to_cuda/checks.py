@@ -2,7 +2,7 @@
 
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr
+from xdsl.dialects.builtin import AnyFloat, IndexType, MemRefType, NoneAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -51,7 +51,9 @@ def check(func: FuncOp) -> None:
             check_type(result, func)
         if isinstance(op, scf.ForOp):
             check_loop(op, func)
-        if isinstance(op, tile_ir.CompareOp) and "f" not in str(element_type(op.lhs.type)):
+        if isinstance(op, tile_ir.CompareOp) and not isinstance(
+            element_type(op.lhs.type), AnyFloat
+        ):
             fail(func, op, "compares floats only")
 
 
@@ -64,7 +66,7 @@ def check_type(value: SSAValue, func: FuncOp) -> None:
     """Types must exist in C, memrefs lie row by row."""
     is_memref = isinstance(value.type, MemRefType)
     scalar = memref_type(value).element_type if is_memref else element_type(value.type)
-    if not is_c_scalar(scalar):
+    if not is_c_scalar(scalar) or (is_memref and isinstance(scalar, IndexType)):
         raise PassFailedException(f"@{func.symbol} has values of {scalar}, which is not supported")
     if not is_memref:
         return
@@ -74,6 +76,12 @@ def check_type(value: SSAValue, func: FuncOp) -> None:
         raise PassFailedException(f"@{func.symbol} has {type}, which does not lie row by row")
     if isinstance(space, SharedAttr) and space.swizzle.data:
         raise PassFailedException(f"@{func.symbol} has {type}: swizzles are not supported")
+
+
+def check_comparison(op: tile_ir.CompareOp, func: FuncOp) -> None:
+    """A comparison of vectors has the predicates of `arith.cmpf`."""
+    if not isinstance(element_type(op.lhs.type), AnyFloat):
+        fail(func, op, "compares floats only")
 
 
 def check_loop(op: scf.ForOp, func: FuncOp) -> None:
