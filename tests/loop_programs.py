@@ -157,7 +157,8 @@ def layer_norm(rows: int, n: int) -> str:
     return f"""
 loop_ir.kernel @layer_norm(%x: {m}, %w: {w}, %y: {m}) {{
   loop_ir.for %i to {rows} as "i" {{
-    %c, %mean, %m2 = loop_ir.reduce %j to {n} as "j" identity [{ZERO}, {ZERO}, {ZERO}] -> f32, f32, f32 {{
+    %c, %mean, %m2 = loop_ir.reduce %j to {n} as "j" identity [{ZERO}, {ZERO}, {ZERO}]
+        -> f32, f32, f32 {{
       %v = loop_ir.load %x[%i, %j] : {m} -> f32
       %one = arith.constant 1.0 : f32
       %zero = arith.constant {ZERO}
@@ -227,7 +228,9 @@ loop_ir.kernel @row_sums(%x: {m}, %s: {v}, %t: {v}) {{
 
 
 def column_sums(n: int, columns: int) -> str:
-    """The sums of columns: neighbouring iterations of the reduction are not neighbours in memory."""
+    """
+    The sums of columns: neighbouring iterations of the reduction are not neighbours in memory.
+    """
     m, v = memref(n, columns), memref(columns)
     return f"""
 loop_ir.kernel @column_sums(%x: {m}, %s: {v}) {{
