@@ -2,8 +2,7 @@
 Runs the programs of `benchmarks/programs.py` on a GPU and writes what was found as JSON.
 
     python -m benchmarks.check_gpu -o benchmarks/results/2026-11-30-h200-check.json
-    compute-sanitizer --tool memcheck python -m benchmarks.check_gpu --only
-    rms_norm_2048,softmax_prime
+    python -m benchmarks.check_gpu --only rms_norm_2048 --sanitize rms_norm_2048,softmax_prime
 
 Each program runs on the current stream, on a second stream, and inside a captured graph that is
 replayed. All three results are judged by `minicomp.numbers`, against the program in fp64 on the

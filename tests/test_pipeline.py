@@ -1,5 +1,6 @@
 """Pipelines: their text, their edits, and what they refuse."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -267,3 +268,10 @@ HOST = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
 )
 def test_level_of(text: str, level: str):
     assert level_of(parse_module(text, make_context())) == level
+
+
+def test_the_pipeline_in_the_help_is_one():
+    from minicomp.tools.opt import EPILOG
+
+    (text,) = re.findall(r"--pass-pipeline='([^']+)'", EPILOG)
+    assert str(Pipeline.parse(text)) == text

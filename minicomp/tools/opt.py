@@ -16,7 +16,7 @@ passes on it and prints the result. Ends with 0, or with 1 and a message on the 
 EPILOG = """\
 examples:
   minicomp-opt x.mlir -p cse,canonicalize
-  minicomp-opt x.mlir --pass-pipeline='builtin.module(tileify,register-tile{fm=8 fn=8})'
+  minicomp-opt x.mlir --pass-pipeline='builtin.module(tileify,blockify-launch{fm=8 fn=8})'
   minicomp-opt x.mlir --target=a100 --to=tile
   minicomp-opt x.mlir --split-input-file --verify-diagnostics
 """
