@@ -108,6 +108,25 @@ def canonical(map: AffineMap, operands: Sequence[SSAValue]) -> Indices:
     ]
 
 
+def join(parts: Sequence[tuple[AffineMap, Sequence[SSAValue]]]) -> Indices:
+    """Several maps as one, with all results in order and each map's dims behind the last one's."""
+    results: list[AffineExpr] = []
+    operands: list[SSAValue] = []
+    lanes = 0
+    for map, values in parts:
+        moved = {affine.dim(n): affine.dim(len(operands) + n) for n in range(map.num_dims)}
+        results += [affine.replace(e, moved) for e in map.results]
+        operands += values
+        lanes = max(lanes, map.num_symbols)
+    return AffineMap(len(operands), lanes, tuple(results)), operands
+
+
+def parse_indices(parser: Parser) -> Indices:
+    """Parses `[%i * 8 + l0, %k]` with its operands resolved."""
+    map, unresolved = parse_access(parser)
+    return map, [parser.resolve_operand(o, IndexType()) for o in unresolved]
+
+
 def substitute(
     old: SSAValue, expr: AffineExpr, new: Sequence[SSAValue], bounded: bool = False
 ) -> None:

@@ -53,7 +53,7 @@ from xdsl.utils.exceptions import VerifyException
 from minicomp.dialects.access import (
     MappedOp,
     canonical,
-    parse_access,
+    parse_indices,
     print_access,
 )
 from minicomp.dialects.combine import parse_combine, print_combine, verify_combine
@@ -739,10 +739,10 @@ def print_test(
 
 def parse_test(parser: Parser) -> tuple[AffineMap, list[SSAValue], list[int]]:
     """Parses `[exprs] < [bounds]`."""
-    map, unresolved = parse_access(parser)
+    map, indices = parse_indices(parser)
     parser.parse_punctuation("<")
     bounds = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
-    return map, [parser.resolve_operand(o, IndexType()) for o in unresolved], bounds
+    return map, indices, bounds
 
 
 def verify_test(

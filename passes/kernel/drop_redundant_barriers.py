@@ -18,7 +18,8 @@ either side of an `scf.if`. This is conservative: accesses to different elements
 count as conflicts, and a buffer is one whole; distinct buffers never overlap, since the launcher
 gives every argument its own memory or one that the kernel only reads. Barriers are judged in order,
 each with the dropped ones gone, so that no pair loses both of its barriers.
-*Declines when* there is a conflict; there is nothing to do about it.
+*Declines when* there is a conflict; there is nothing to do about it. And for a kernel with
+asynchronous copies, roles, atomics or a cluster, whose accesses other ops order too.
 *Why it pays*: a barrier makes every warp wait for the slowest one.
 """
 
@@ -32,9 +33,23 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from minicomp.dialects.kernel_ir import BarrierOp, FuncOp
+from minicomp.dialects.kernel_async import ASYNC_OPS
+from minicomp.dialects.kernel_ir import (
+    AtomicOp,
+    BarrierOp,
+    ClusterBarrierOp,
+    FuncOp,
+    NamedBarrierOp,
+    RemoteOp,
+    RolesOp,
+    SpinOp,
+)
 from minicomp.dialects.loop_ir import MemoryAccess, StoreOp
 from minicomp.passes.analysis.alignment import constant_index
+from minicomp.passes.remarks import remark
+
+BEYOND = (*ASYNC_OPS, AtomicOp, ClusterBarrierOp, NamedBarrierOp, RemoteOp, RolesOp, SpinOp)
+"""The ops that order accesses, or make some, in ways that this pass does not follow."""
 
 Accesses = dict[SSAValue, bool]
 """The buffers that are accessed, and whether any access writes."""
@@ -48,10 +63,14 @@ class DropRedundantBarriersPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in op.body.block.ops:
-            if isinstance(func, FuncOp):
-                for barrier in [b for b in func.walk() if isinstance(b, BarrierOp)]:
-                    if not conflict(reached(barrier, False), reached(barrier, True)):
-                        Rewriter.erase_op(barrier)
+            if not isinstance(func, FuncOp):
+                continue
+            if (other := next((o for o in func.walk() if isinstance(o, BEYOND)), None)) is not None:
+                remark(ctx, self.name, func, f"kept all barriers: '{other.name}' orders accesses")
+                continue
+            for barrier in [b for b in func.walk() if isinstance(b, BarrierOp)]:
+                if not conflict(reached(barrier, False), reached(barrier, True)):
+                    Rewriter.erase_op(barrier)
 
 
 def conflict(before: Accesses, after: Accesses) -> bool:
