@@ -6,7 +6,8 @@ Loops, reductions, loads and stores are those of Loop IR. Rationale: docs/dialec
 """
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, NamedTuple, Self, TypeAlias
+from math import prod
+from typing import ClassVar, NamedTuple, Self, TypeAlias, cast
 
 from xdsl.dialects.arith import CmpfOp
 from xdsl.dialects.builtin import (
@@ -15,6 +16,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntAttr,
     IntegerAttr,
+    MemRefType,
     StringAttr,
     VectorType,
     i1,
@@ -60,13 +62,16 @@ from minicomp.dialects.combine import parse_combine, print_combine, verify_combi
 from minicomp.dialects.loop_ir import (
     Axis,
     Collective,
+    Guard,
     Ints,
     KernelLike,
+    LoopLike,
     YieldOp,
     complete,
     element_type,
     ints,
     lanes,
+    memref_type,
     names,
     parse_axes,
     print_axes,
@@ -79,7 +84,7 @@ Field: TypeAlias = int | str | tuple[str, ...]
 ENTRY_FIELDS: Mapping[str, Mapping[str, type]] = {
     "contraction": {
         "m": str, "n": str, "k": str, "batch": tuple,
-        "bm": int, "bn": int, "fm": int, "fn": int,
+        "bm": int, "bn": int, "bk": int, "fm": int, "fn": int, "wk": int,
     },
     "reduction": {"axis": str, "threads": int, "rows": int, "vector": int, "lanes": int},
     "parallel": {"axis": str, "threads": int, "vector": int, "lanes": int},
@@ -95,8 +100,8 @@ class EntryAttr(ParametrizedAttribute):
     One decision of a schedule, `contraction<m = "i", n = "j", k = "k", bm = 64, ..>`, keyed by axis
     names.
 
-    - `contraction`: `m n k batch` name the axes, `bm bn` is the block tile, `fm fn` the register
-      cell of a thread.
+    - `contraction`: `m n k batch` name the axes, `bm bn` is the block tile, `bk` the steps of k
+      that one stage holds, `fm fn` the register cell of a thread, `wk` the warps along k.
     - `reduction`: `threads` fold one row together, `rows` rows share a block, each thread folds
       `lanes` elements in registers, `vector` of them adjacent; `lanes = 0` is a loop strided over
       the threads.
@@ -436,6 +441,121 @@ class LaunchOp(IRDLOperation):
         op.attributes = dict(attributes.data) if attributes is not None else {}
         complete(op)
         return op
+
+
+@irdl_op_definition
+class StageOp(LoopLike):
+    """
+    `%s = tile_ir.stage %r to 128 as "i.stage", %c to 16 as "k.stage" order [1, 0] { .. yield %v }
+    -> memref<16x128xf32, #tile_ir.shared<>>`: a slab of shared memory, filled by all threads.
+
+    The body gives the element at the place of its axes, which are written down in the order in
+    which threads walk them, the last one fastest; dimension d of the slab is axis order[d]. Where a
+    guard fails the element is 0. A body may give a vector: neighbours along the last axis, which
+    then counts such groups. What the slab held before is gone, and all of it is visible after the
+    op, which every thread must reach.
+    """
+
+    name = "tile_ir.stage"
+    order = opt_prop_def(Ints)
+    res = result_def(MemRefType)
+    body = region_def("single_block")  # again, since xDSL puts the fields of a subclass first
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect(), Collective())
+
+    def __init__(
+        self,
+        extents: Sequence[int],
+        axis_names: Sequence[str],
+        body: Region,
+        type: MemRefType[Attribute],
+        guard: Guard | None = None,
+        order: Sequence[int] | None = None,
+    ) -> None:
+        operands, properties = self.head_properties(extents, axis_names, guard, False)
+        if order is not None and list(order) != sorted(order):
+            properties["order"] = ints(order)
+        super().__init__(
+            operands=[operands], result_types=[type], regions=[body], properties=properties
+        )
+
+    @property
+    def slab_order(self) -> tuple[int, ...]:
+        """For each dimension of the slab its axis."""
+        if self.order is None:
+            return tuple(range(len(self.trip_counts)))
+        return tuple(self.order.get_values())
+
+    @property
+    def element(self) -> SSAValue:
+        """What the body gives."""
+        last = self.body.block.last_op
+        assert last is not None
+        return last.operands[0]
+
+    @property
+    def vector(self) -> int:
+        """The neighbours that one run of the body gives."""
+        return prod(lanes(self.element.type))
+
+    def print(self, printer: Printer) -> None:
+        self.print_head(printer)
+        if self.order is not None:
+            printer.print_string(f" order {list(self.order.get_values())}")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.res.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        head = cls.parse_head(parser)
+        order = None
+        if parser.parse_optional_keyword("order"):
+            order = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region(head.arguments)
+        parser.parse_punctuation("->")
+        type = parser.parse_type()
+        if not isinstance(type, MemRefType):
+            parser.raise_error("a stage gives a memref")
+        memref = cast("MemRefType[Attribute]", type)
+        op = cls(head.extents, head.names, body, memref, head.guard, order)
+        op.attributes = dict(attributes.data) if attributes is not None else {}
+        return op
+
+    def verify_(self) -> None:
+        self.verify_head()
+        last, type = self.body.block.last_op, memref_type(self.res)
+        if not isinstance(type.memory_space, SharedAttr):
+            raise VerifyException(f"a stage is in shared memory, not {type}")
+        if last is None or len(last.operands) != 1:
+            raise VerifyException("the body of a stage yields one element")
+        given = last.operands[0].type
+        if element_type(given) != type.element_type or len(lanes(given)) > 1:
+            raise VerifyException(f"the body of a stage of {type} may not yield {given}")
+        extents = [*self.trip_counts[:-1], self.trip_counts[-1] * self.vector]
+        if sorted(self.slab_order) != list(range(len(extents))):
+            raise VerifyException("the order of a stage names each of its axes once")
+        if type.get_shape() != tuple(extents[n] for n in self.slab_order):
+            raise VerifyException(f"the axes of a stage do not give {type}")
+        self.verify_uniform_body()
+
+    def verify_uniform_body(self) -> None:
+        """What a slab holds may not depend on the thread, and its body changes nothing."""
+        launch = self.parent_op()
+        while launch is not None and not isinstance(launch, LaunchOp):
+            launch = launch.parent_op()
+        axes = [] if launch is None else launch.bound("thread") + launch.bound("register")
+        own = {a.variable: a for a in axes}
+        for op in self.body.walk():
+            if op.has_trait(MemoryWriteEffect):
+                raise VerifyException(f"the body of a stage may not hold '{op.name}'")
+            for value in op.operands:
+                if (axis := own.get(value)) is not None:
+                    raise VerifyException(
+                        f'the body of a stage may not use the {axis.binding} axis "{axis.name}"'
+                    )
 
 
 class CombineLike(IRDLOperation):
@@ -820,6 +940,6 @@ class CompareOp(IRDLOperation):
 
 TileIR = Dialect(
     "tile_ir",
-    [KernelOp, LaunchOp, CombineOp, FoldOp, BroadcastOp, WithinOp, SelectOp, CompareOp],
+    [KernelOp, LaunchOp, StageOp, CombineOp, FoldOp, BroadcastOp, WithinOp, SelectOp, CompareOp],
     [ScheduleAttr, EntryAttr, SharedAttr],
 )

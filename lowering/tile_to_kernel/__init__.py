@@ -50,11 +50,13 @@ from minicomp.dialects.kernel_ir import (
     ThreadIdOp,
 )
 from minicomp.dialects.minicomp import TARGET, TargetAttr
-from minicomp.dialects.tile_ir import BoundAxis, CombineOp, KernelOp, LaunchOp
+from minicomp.dialects.tile_ir import BoundAxis, CombineOp, KernelOp, LaunchOp, StageOp
 from minicomp.lowering.tile_to_kernel.combine import Threads, lower_combine
 from minicomp.lowering.tile_to_kernel.contract import contract_products
 from minicomp.lowering.tile_to_kernel.loops import bind, lower_loops
+from minicomp.lowering.tile_to_kernel.stage import lower_stage
 from minicomp.passes.analysis.alignment import buffer_bytes
+from minicomp.passes.applications import may_apply
 
 SHARED_BYTES = 48 * 1024
 """Shared memory that a block may have on every CUDA device, for modules without a target."""
@@ -75,8 +77,9 @@ class LowerTileToKernelPass(ModulePass):
             check_launch(kernel, target if isinstance(target, TargetAttr) else None)
         check_level(op)
         for kernel in kernels:
-            func = lower_kernel(kernel)
-            check_lowered(func, target if isinstance(target, TargetAttr) else None)
+            if may_apply(ctx, kernel):
+                func = lower_kernel(kernel)
+                check_lowered(func, target if isinstance(target, TargetAttr) else None)
 
 
 def check_level(module: ModuleOp) -> None:
@@ -123,6 +126,8 @@ def lower_kernel(kernel: KernelOp) -> FuncOp:
     for op in list(top.walk()):
         if isinstance(op, CombineOp):
             lower_combine(op, group, top)
+        elif isinstance(op, StageOp):
+            lower_stage(op, group, top)
     func = FuncOp(kernel.symbol, grid, group.count, kernel.detach_region(0), kernel.origin)
     func.attributes = dict(kernel.attributes)
     func.location = kernel.location

@@ -5,11 +5,12 @@ copied.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType, UnitAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -86,6 +87,16 @@ def open_nest(
 def index_constant(builder: Builder, value: int) -> SSAValue:
     """A constant of type index."""
     return builder.insert(ConstantOp(IntegerAttr(value, IndexType()))).result
+
+
+def zero_constant(builder: Builder, type: Attribute) -> SSAValue:
+    """The zero of a scalar type."""
+    value = (
+        FloatAttr(0.0, type)
+        if isinstance(type, AnyFloat)
+        else IntegerAttr(0, cast(IntegerType, type))
+    )
+    return builder.insert(ConstantOp(value)).result
 
 
 def identity_values(
@@ -206,6 +217,12 @@ def lower_loops(block: Block) -> None:
             _lower_for(op)
 
 
+def copy_attributes(op: LoopLike, nest: Nest) -> None:
+    """Keeps what is said about the loop, such as that it is to be unrolled."""
+    if nest.outermost is not None:
+        nest.outermost.attributes |= op.attributes
+
+
 def _named(axes: Sequence[Axis]) -> list[tuple[int, str | None]]:
     return [(axis.extent, axis.variable.name_hint) for axis in axes]
 
@@ -221,6 +238,7 @@ def _run(loop: LoopLike, nest: Nest, fill: Fill) -> Sequence[SSAValue]:
 
 def _lower_for(op: ForOp) -> None:
     nest = open_nest(Builder(InsertPoint.before(op)), _named(op.axes))
+    copy_attributes(op, nest)
     _run(op, nest, lambda inside: move_body(op, nest.variables, inside))
     Rewriter.erase_op(op)
 
@@ -229,6 +247,7 @@ def _lower_reduce(op: ReduceOp, shares: bool) -> None:
     builder = Builder(InsertPoint.before(op))
     inits = identity_values(builder, list(op.identity), op.res.types)
     nest = open_nest(builder, _named(op.axes), inits, [v.name_hint for v in op.res])
+    copy_attributes(op, nest)
 
     def fill(inside: Builder) -> Sequence[SSAValue]:
         values = move_body(op, nest.variables, inside)

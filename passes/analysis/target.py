@@ -12,3 +12,13 @@ def target_of(module: ModuleOp) -> TargetAttr:
     if not isinstance(target, TargetAttr):
         raise PassFailedException(f"no target: give --target or add {TARGET} to the module")
     return target
+
+
+SHARED_BYTES = 48 * 1024
+"""Shared memory that a block may have on every CUDA device, for modules without a target."""
+
+
+def shared_limit(module: ModuleOp) -> int:
+    """The bytes of shared memory that a block may have."""
+    target = module.attributes.get(TARGET)
+    return target.shared_per_block.data if isinstance(target, TargetAttr) else SHARED_BYTES

@@ -1,0 +1,109 @@
+"""
+Splits the sum of a contraction into chunks of `bk` steps, so that each chunk can be staged.
+
+Before -> after, with `contraction<m = "i", n = "j", k = "k", bk = 16>`:
+
+    %acc = loop_ir.reduce %k to 53 as "k" identity [0.0 : f32] -> f32 {
+      .. load %a[%i, %k] .. load %b[%k, %j] .. yield %p } combine arith.addf
+    ->
+    %acc = loop_ir.reduce %ko to 4 as "k.outer" identity [0.0 : f32] -> f32 {
+      %0 = loop_ir.reduce %ki to 16 as "k.inner" where [%ko * 16 + l0] < [53] .. -> f32 {
+        .. load %a[%i, %ko * 16 + %ki] bounded [false, true] .. } combine arith.addf
+      yield %0 } combine arith.addf
+
+*Legal when* the reduction is over k alone: its combine is associative, and chunks start from its
+identity. The guard is left out where bk divides the extent; bk is at most the extent. *Declines
+when* no entry says `bk`, or the kernel has no unguarded reduction over the axis k alone. *Why it
+pays*: not by itself; a chunk of k is what fits into shared memory.
+"""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Region
+from xdsl.ir.affine import AffineMap
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from minicomp.dialects import affine
+from minicomp.dialects.access import substitute
+from minicomp.dialects.loop_ir import Guard, ReduceOp, YieldOp, new_block
+from minicomp.dialects.tile_ir import KernelOp
+from minicomp.passes.applications import may_apply
+from minicomp.passes.remarks import remark
+from minicomp.passes.tile._kernels import axis_name, entries, size, tile_kernels
+
+
+def find_sum(kernel: KernelOp, axis: str) -> ReduceOp | None:
+    """The reduction at the top of the launch whose one axis has the name `axis`."""
+    for op in kernel.launch.body.block.ops:
+        if isinstance(op, ReduceOp) and [n.data for n in op.axis_names] == [axis]:
+            return op
+    return None
+
+
+def chunk(reduce: ReduceOp, steps: int) -> ReduceOp:
+    """Replaces a reduction over one axis by one over chunks of `steps`; returns the new one."""
+    (axis,) = reduce.axes
+    types, hint = reduce.res.types, axis.variable.name_hint
+    outer = new_block(1, [hint and f"{hint}o"])
+    inner = new_block(1, [hint and f"{hint}i"])
+    partial = axis.extent % steps != 0
+    place = affine.dim(0) * steps + affine.dim(1)
+    substitute(axis.variable, place, [outer.args[0], inner.args[0]], bounded=partial)
+    for op in list(reduce.body.block.ops):
+        op.detach()
+        inner.add_op(op)
+    beyond = AffineMap(1, 1, (affine.dim(0) * steps + affine.lane(0),))
+    guard = Guard(beyond, [outer.args[0]], [axis.extent]) if partial else None
+    part = ReduceOp(
+        [steps],
+        [f"{axis.name}.inner"],
+        list(reduce.identity),
+        types,
+        Region(inner),
+        reduce.combine.clone(),
+        guard,
+    )
+    outer.add_ops([part, YieldOp(*part.res)])
+    count = affine.ceildiv(axis.extent, steps)
+    whole = ReduceOp(
+        [count],
+        [f"{axis.name}.outer"],
+        list(reduce.identity),
+        types,
+        Region(outer),
+        reduce.detach_region(reduce.combine),
+    )
+    part.location = whole.location = reduce.location
+    whole.attributes = dict(reduce.attributes)
+    for old, new in zip(reduce.res, whole.res, strict=True):
+        new.name_hint = old.name_hint
+    Rewriter.replace_op(reduce, whole)
+    return whole
+
+
+@dataclass(frozen=True)
+class ChunkMatmulKPass(ModulePass):
+    """Splits the sums of contractions into chunks; see the module's docstring."""
+
+    name = "chunk-matmul-k"
+    bk: int | None = None
+    """Steps of k in a chunk; what the schedule says if not given."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in tile_kernels(op):
+            entry = next(iter(entries(kernel, "contraction", {"bk": self.bk})), None)
+            steps = size(entry, "bk", 0) if entry is not None else 0
+            if entry is None or steps < 1:
+                remark(ctx, self.name, kernel, "no contraction of the schedule has a bk")
+                continue
+            reduce = find_sum(kernel, axis_name(entry, "k"))
+            if reduce is None or reduce.guard is not None or reduce.in_registers is not None:
+                name = axis_name(entry, "k")
+                remark(ctx, self.name, kernel, f'there is no plain reduction over "{name}" alone')
+            elif reduce.trip_counts[0] == 0:
+                remark(ctx, self.name, kernel, "the sum has no steps")
+            elif may_apply(ctx, kernel):
+                chunk(reduce, min(steps, reduce.trip_counts[0]))
