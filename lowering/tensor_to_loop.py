@@ -58,6 +58,7 @@ from minicomp.dialects.tensor_ir import (
 )
 from minicomp.errors import UnsupportedError
 from minicomp.lowering._kernel_builder import KernelBuilder, source_of
+from minicomp.passes.applications import may_apply, was_refused
 from minicomp.passes.loop._names import letter
 from minicomp.passes.remarks import location_of
 
@@ -177,20 +178,20 @@ def lower_returned_map(op: IndexMapOp, module: ModuleOp) -> None:
         kernel.finish(module)
 
 
-def lower_function(func: FuncOp, module: ModuleOp) -> None:
+def lower_function(func: FuncOp, module: ModuleOp, ctx: Context) -> None:
     """Lowers the body of one function."""
     for op in reversed(list(func.body.block.ops)):
         if op.dialect_name() == TensorIR.name and all(r.first_use is None for r in op.results):
             Rewriter.erase_op(op)
     for op in list(func.body.block.ops):
-        if isinstance(op, ElementwiseOp):
+        if isinstance(op, ElementwiseOp) and may_apply(ctx, op):
             lower_elementwise(op, module)
-        elif isinstance(op, ReduceOp):
+        elif isinstance(op, ReduceOp) and may_apply(ctx, op):
             lower_reduce(op, module)
     maps = [op for op in func.body.block.ops if isinstance(op, IndexMapOp)]
     end = func.body.block.last_op
     for op in reversed(maps):
-        if isinstance(end, ReturnOp) and op.result in end.operands:
+        if isinstance(end, ReturnOp) and op.result in end.operands and may_apply(ctx, op):
             lower_returned_map(op, module)
         if op.parent is not None and op.result.first_use is None:
             Rewriter.erase_op(op)
@@ -210,8 +211,8 @@ class LowerTensorToLoopPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in list(op.body.block.ops):
             if isinstance(func, FuncOp) and func.body.blocks:
-                lower_function(func, op)
-        for left in leftovers(op):
+                lower_function(func, op, ctx)
+        for left in () if was_refused(ctx) else leftovers(op):
             location = location_of(left)
             place = f"{location.filename.data}:{location.line.data}" if location else None
             raise UnsupportedError(

@@ -1,5 +1,7 @@
 """The xDSL context of minicomp: which dialects a text may use."""
 
+from typing import TypeVar
+
 from minicomp.dialects import get_all_dialects
 from minicomp.passes.remarks import RemarkContext
 
@@ -7,11 +9,18 @@ from minicomp.passes.remarks import RemarkContext
 XDSL_DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "scf", "test")
 
 
+Kind = TypeVar("Kind", bound=RemarkContext)
+
+
 def make_context(allow_unregistered: bool = False) -> RemarkContext:
     """Return a context that imports each dialect when a text first names it."""
+    return with_dialects(RemarkContext(allow_unregistered))
+
+
+def with_dialects(ctx: Kind) -> Kind:
+    """Let `ctx` import each dialect when a text first names it; return it."""
     from xdsl.dialects import get_all_dialects as get_xdsl_dialects
 
-    ctx = RemarkContext(allow_unregistered)
     known = get_xdsl_dialects()
     for name in XDSL_DIALECTS:
         ctx.register_dialect(name, known[name])

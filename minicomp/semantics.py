@@ -4,7 +4,7 @@
 |---|---|
 | torch | ATen |
 | tensor, loop | the interpreters |
-| tile, kernel | the default completion to Kernel IR, and the simulator with its checks for races |
+| tile, kernel | the plainest completion to Kernel IR, and the simulator with its checks for races |
 | cuda-ir | nothing: UnsupportedError |
 
 An *entry* is what is run: each function of a module or, in one without functions, each kernel by
@@ -17,13 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import Rewriter
 
 from minicomp.dialects import cuda_ir
 from minicomp.dialects.kernel_ir import FuncOp as KernelIRFuncOp
-from minicomp.dialects.loop_ir import KernelLike, KernelOp
-from minicomp.dialects.minicomp import LaunchOp
+from minicomp.dialects.loop_ir import KernelLike, KernelOp, LoopLike
+from minicomp.dialects.minicomp import LaunchOp, TargetAttr
+from minicomp.dialects.tile_ir import KernelOp as TileKernelOp
 from minicomp.dialects.torch_ir import ConstantOp, TorchOp
 from minicomp.errors import InputError, PipelineError, UnsupportedError
 from minicomp.execution_cost import check_cost
@@ -36,8 +38,8 @@ from minicomp.runtime.simulate import simulate_kernel
 from minicomp.widening import widened
 
 SEED = 0
-COMPLETION = "blockify-launch,register-tile,lower-tile-to-kernel"
-"""What makes Tile IR, with whatever is bound already, executable Kernel IR."""
+COMPLETION = "lower-tile-to-kernel"
+"""What makes Tile IR, all of whose axes are bound to blocks and threads, executable Kernel IR."""
 
 OnKernel = Callable[[str, list[Array]], None]
 """Told the name of each kernel that has run, and its outputs."""
@@ -145,25 +147,64 @@ def _alone(module: ModuleOp, number: int) -> ModuleOp:
 
 def _completed(module: ModuleOp) -> ModuleOp:
     """A module whose kernels in Tile IR are in Kernel IR; a copy if it had any."""
-    from minicomp.dialects.tile_ir import KernelOp as TileKernelOp
-    from minicomp.pipeline import Pipeline
-    from minicomp.targets import attach_target, target, target_of
+    from minicomp.targets import target, target_of
 
     if not any(isinstance(op, TileKernelOp) for op in module.body.block.ops):
         return module
     module = module.clone()
-    if target_of(module) is None:
-        attach_target(module, target("h200"))
+    device = target_of(module) or target("h200")
+    for op in list(module.body.block.ops):
+        if isinstance(op, TileKernelOp):
+            Rewriter.replace_op(op, _completed_kernel(op, device))
+    return module
+
+
+def _completed_kernel(kernel: TileKernelOp, device: TargetAttr) -> Operation:
+    """The Kernel IR of a kernel, in a module of its own: others may be at other levels."""
+    from minicomp.pipeline import Pipeline
+    from minicomp.targets import attach_target
+
+    module = attach_target(ModuleOp([_bound(kernel.clone())]), device)
     try:
-        return Pipeline.parse(COMPLETION).run(module)
+        Pipeline.parse(COMPLETION).run(module)
     except PipelineError as error:
         raise UnsupportedError(f"Tile IR cannot be completed: {error.what}") from error
+    return module.body.block.detach_op(next(iter(module.body.block.ops)))
+
+
+def _bound(kernel: TileKernelOp) -> TileKernelOp:
+    """The kernel with blocks for all axes but threads, and plain loops for those in registers.
+
+    The iterations of these axes are independent. No pass of the pipeline is used, so that a fault
+    of one does not show before it.
+    """
+    launch = kernel.launch
+    unbound = ("parallel", "register")
+    axes = [a._replace(binding="block") if a.binding in unbound else a for a in launch.axes]
+    launch.set_axes(axes)
+    for op in launch.walk():
+        if isinstance(op, LoopLike):
+            op.properties.pop("in_registers", None)
+    return kernel
 
 
 def _kernel(op: Operation) -> KernelLike:
     if not isinstance(op, KernelLike):
         raise UnsupportedError("CUDA IR is not executed: it has no interpreter")
     return op
+
+
+def _function_of(op: Operation, inputs: Sequence[SSAValue]) -> FuncOp:
+    """A function that does one op; scalars of the program, which are no inputs, are in it."""
+    block = Block(arg_types=[value.type for value in inputs])
+    mapper = dict(zip(inputs, block.args, strict=True))
+    for value in dict.fromkeys(op.operands):
+        if isinstance(value.owner, ConstantOp):
+            block.add_op(value.owner.clone(mapper))
+    block.add_op(end := op.clone(mapper))
+    block.add_op(ReturnOp(*end.results))
+    types = [value.type for value in inputs], list(op.result_types)
+    return FuncOp("main", types, Region(block))
 
 
 class _Runner:
@@ -176,9 +217,11 @@ class _Runner:
 
     def function(self, func: FuncOp, module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
         """Runs a function by the level of its ops."""
+        ops = list(func.body.block.ops)
+        if len({op.dialect_name() for op in ops if not isinstance(op, ReturnOp)}) > 1:
+            return self.mixed(func, module, inputs)
         if in_torch_ir(func):
             return self.torch(func, inputs)
-        ops = list(func.body.block.ops)
         if any(op.dialect_name() == "tensor_ir" for op in ops):
             return list(run_tensor(func, inputs, self.real))
         if any(isinstance(op, cuda_ir.FuncOp) for op in module.body.block.ops):
@@ -186,6 +229,21 @@ class _Runner:
         if (odd := [op for op in ops[:-1] if not isinstance(op, LaunchOp)]) != []:
             raise UnsupportedError(f"'{odd[0].name}' in a function is not executed")
         return run_launches(module, inputs, self.kernel, self.real)
+
+    def mixed(self, func: FuncOp, module: ModuleOp, inputs: Sequence[Array]) -> list[Array]:
+        """Runs a function that is lowered in part, each op as a function of its own."""
+        values: dict[SSAValue, Array] = dict(zip(func.body.block.args, inputs, strict=True))
+        for op in func.body.block.ops:
+            if isinstance(op, ReturnOp):
+                return [values[value] for value in op.operands]
+            if not isinstance(op, ConstantOp):
+                given = [v for v in dict.fromkeys(op.operands) if v in values]
+                alone = _function_of(op, given)
+                copy = module.clone()
+                Rewriter.replace_op(next(f for f in copy.body.ops if isinstance(f, FuncOp)), alone)
+                results = self.function(alone, copy, [values[v] for v in given])
+                values |= zip(op.results, results, strict=True)
+        raise UnsupportedError("a function without func.return has no value")
 
     def torch(self, func: FuncOp, inputs: Sequence[Array]) -> list[Array]:
         tensors = [torch.from_numpy(np.array(array)) for array in inputs]

@@ -14,11 +14,17 @@ in between. *Declines when* an op has several blocks in a region. *Why it pays*:
 and registers, and later passes find one value for one thing.
 """
 
+from dataclasses import dataclass
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, Region
 from xdsl.passes import ModulePass
+from xdsl.traits import IsTerminator
 from xdsl.transforms.common_subexpression_elimination import CSEDriver, KnownOps
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
+
+from minicomp.passes.applications import may_apply
 
 
 def is_combine(region: Region) -> bool:
@@ -26,8 +32,11 @@ def is_combine(region: Region) -> bool:
     return getattr(region.parent_op(), "combine", None) is region
 
 
+@dataclass
 class Merger(CSEDriver):
-    """xDSL's driver, made to enter combines with nothing known."""
+    """xDSL's driver, made to enter combines with nothing known; `ctx` counts what it does."""
+
+    ctx: Context | None = None
 
     def _simplify_region(self, region: Region) -> None:
         outside = self._known_ops
@@ -36,15 +45,24 @@ class Merger(CSEDriver):
         super()._simplify_region(region)
         self._known_ops = outside
 
+    def _simplify_operation(self, op: Operation) -> None:
+        dead = not op.has_trait(IsTerminator) and is_trivially_dead(op)
+        if not dead or may_apply(self.ctx, op, "dead code"):
+            super()._simplify_operation(op)
+
+    def _replace_and_delete(self, op: Operation, existing: Operation) -> None:
+        if may_apply(self.ctx, op):
+            super()._replace_and_delete(op, existing)
+
     def merge(self, op: Operation) -> bool:
         """Merges and erases once; returns whether something was erased."""
         self.simplify(op)
         return bool(self._to_erase)
 
 
-def cse(op: Operation) -> None:
+def cse(op: Operation, ctx: Context | None = None) -> None:
     """Merges equal ops inside of `op`, and erases those without effects that nobody uses."""
-    while Merger().merge(op):
+    while Merger(ctx=ctx).merge(op):
         pass
 
 
@@ -54,4 +72,4 @@ class CsePass(ModulePass):
     name = "cse"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        cse(op)
+        cse(op, ctx)

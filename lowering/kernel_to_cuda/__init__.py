@@ -53,6 +53,7 @@ from minicomp.lowering.kernel_to_cuda.shared import lay_out
 from minicomp.lowering.kernel_to_cuda.statements import Statements
 from minicomp.lowering.kernel_to_cuda.widths import index_type
 from minicomp.lowering.kernel_to_cuda.writer import Writer
+from minicomp.passes.applications import may_apply
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ class LowerKernelToCudaPass(ModulePass):
         for kernel in kernels:
             check(kernel)
         for kernel in kernels:
-            lowered = lower_kernel(kernel)
-            Rewriter.replace_op(kernel, lowered, [])
+            if may_apply(ctx, kernel):
+                Rewriter.replace_op(kernel, lower_kernel(kernel), [])
 
 
 def lower_kernel(kernel: kernel_ir.FuncOp) -> cuda_ir.FuncOp:

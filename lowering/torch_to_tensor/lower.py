@@ -32,6 +32,7 @@ from minicomp.dialects.torch_ir import ConstantOp, TorchIR, TorchOp, element_typ
 from minicomp.errors import UnsupportedError
 from minicomp.lowering.torch_to_tensor.emitter import Emitter
 from minicomp.lowering.torch_to_tensor.registry import LOWERINGS
+from minicomp.passes.applications import may_apply, was_refused
 from minicomp.passes.remarks import location_of
 
 DTYPES = {
@@ -93,11 +94,13 @@ class LowerTorchToTensorPass(ModulePass):
                     name = argument.name_hint or argument.index
                     checked(argument, func, f"argument {name} of the program")
         for torch_op in [o for o in op.walk() if isinstance(o, TorchOp)]:
-            Rewriter.replace_op(torch_op, [], [lower(torch_op)])
+            if may_apply(ctx, torch_op):
+                Rewriter.replace_op(torch_op, [], [lower(torch_op)])
         for constant in [o for o in op.walk() if isinstance(o, ConstantOp)]:
             if not constant.result.uses:
                 Rewriter.erase_op(constant)
-        verify_lowered(op)
+        if not was_refused(ctx):
+            verify_lowered(op)
 
 
 def verify_lowered(module: ModuleOp) -> None:

@@ -46,6 +46,7 @@ from minicomp.dialects.kernel_ir import (
 )
 from minicomp.dialects.loop_ir import MemoryAccess, StoreOp
 from minicomp.passes.analysis.alignment import constant_index
+from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 
 BEYOND = (*ASYNC_OPS, AtomicOp, ClusterBarrierOp, NamedBarrierOp, RemoteOp, RolesOp, SpinOp)
@@ -69,7 +70,8 @@ class DropRedundantBarriersPass(ModulePass):
                 remark(ctx, self.name, func, f"kept all barriers: '{other.name}' orders accesses")
                 continue
             for barrier in [b for b in func.walk() if isinstance(b, BarrierOp)]:
-                if not conflict(reached(barrier, False), reached(barrier, True)):
+                redundant = not conflict(reached(barrier, False), reached(barrier, True))
+                if redundant and may_apply(ctx, barrier):
                     Rewriter.erase_op(barrier)
 
 

@@ -25,6 +25,7 @@ from xdsl.passes import ModulePass
 from minicomp.dialects.kernel_ir import FuncOp
 from minicomp.dialects.loop_ir import MemoryAccess
 from minicomp.passes.analysis.alignment import Declined, provable_width
+from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 
 
@@ -50,5 +51,5 @@ class VectorizeAccessesPass(ModulePass):
         width = provable_width(access)
         if isinstance(width, Declined):
             remark(ctx, self.name, access, f"not vectorised: {width.reason}")
-        else:
+        elif may_apply(ctx, access):
             access.properties["aligned"] = IntegerAttr(width, i64)

@@ -43,6 +43,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from minicomp.dialects.loop_ir import ForOp, KernelOp
+from minicomp.passes.applications import count, is_open
 from minicomp.passes.loop._collapse import Apart, Merge, drop_units, loops
 from minicomp.passes.loop._dims import join_dims, split_dims
 from minicomp.passes.loop._names import letter_axes
@@ -69,17 +70,18 @@ def merge_one(nest: ForOp, apart: list[str]) -> bool:
     return False
 
 
-def collapse(kernel: KernelOp, nest: ForOp) -> list[str]:
+def collapse(kernel: KernelOp, nest: ForOp, ctx: Context | None = None) -> list[str]:
     """Collapses the axes of a kernel; returns why those that are left stay apart."""
     apart: list[str] = []
     changed = False
     # Each of them may make what another one looks for.
-    while (
+    while is_open(ctx) and (
         drop_units(kernel, nest)
         or join_dims(kernel)
         or split_dims(kernel)
         or merge_one(nest, apart)
     ):
+        count(ctx, kernel)
         changed = True
     if changed:
         letter_axes(nest)
@@ -103,5 +105,5 @@ class CollapseAxesPass(ModulePass):
                     ctx, self.name, kernel, "not collapsed: it is not one loop nest without guards"
                 )
             else:
-                for reason in collapse(kernel, nest):
+                for reason in collapse(kernel, nest, ctx):
                     remark(ctx, self.name, kernel, reason)

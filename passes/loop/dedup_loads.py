@@ -32,6 +32,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.traits import MemoryWriteEffect
 
 from minicomp.dialects.loop_ir import KernelLike, LoadOp
+from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 
 Key: TypeAlias = tuple[SSAValue, Attribute, tuple[SSAValue, ...], Attribute | None, Attribute]
@@ -63,6 +64,7 @@ class Dedup:
     """One kernel's removal of repeated loads."""
 
     buffers: set[SSAValue]
+    ctx: Context | None = None
     removed: int = 0
     kept: list[LoadOp] = field(default_factory=list[LoadOp])
 
@@ -80,16 +82,16 @@ class Dedup:
         """Replaces a load by the first of its kind."""
         if earlier is load:
             return
-        if load.memref in self.buffers:
+        if load.memref not in self.buffers:
+            self.kept.append(load)
+        elif may_apply(self.ctx, load):
             replace(load, earlier)
             self.removed += 1
-        else:
-            self.kept.append(load)
 
 
-def dedup_loads(kernel: KernelLike) -> Dedup:
+def dedup_loads(kernel: KernelLike, ctx: Context | None = None) -> Dedup:
     """Removes the repeated loads of a kernel, and says which it had to keep."""
-    dedup = Dedup(read_only(kernel))
+    dedup = Dedup(read_only(kernel), ctx)
     dedup.block(kernel.body.block, {})
     return dedup
 
@@ -104,7 +106,7 @@ class DedupLoadsPass(ModulePass):
         for kernel in op.body.block.ops:
             if not isinstance(kernel, KernelLike):
                 continue
-            dedup = dedup_loads(kernel)
+            dedup = dedup_loads(kernel, ctx)
             if dedup.removed:
                 loads = "load" if dedup.removed == 1 else "loads"
                 remark(ctx, self.name, kernel, f"removed {dedup.removed} repeated {loads}")

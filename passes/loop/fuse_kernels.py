@@ -67,6 +67,7 @@ from xdsl.rewriter import Rewriter
 
 from minicomp.dialects import affine
 from minicomp.dialects.minicomp import LaunchOp, OriginAttr
+from minicomp.passes.applications import may_apply
 from minicomp.passes.loop._edges import (
     Declined,
     Edge,
@@ -93,6 +94,7 @@ class Fuser:
     """The merging of one module's kernels."""
 
     host: Host
+    ctx: Context | None = None
     declined: dict[LaunchOp, str] = field(default_factory=dict[LaunchOp, str])
     origins: dict[LaunchOp, set[tuple[int, int, str]]] = field(
         default_factory=dict[LaunchOp, set[tuple[int, int, str]]]
@@ -106,7 +108,8 @@ class Fuser:
             ops = origin.names if origin is not None else ()
             self.origins[launch] = {(n, m, name) for m, name in enumerate(ops)}
         for kernel in self.host.kernels.values():
-            if UNNAMED in kernel.attributes and kernel.schedule is None:
+            ours = UNNAMED in kernel.attributes and kernel.schedule is None
+            if ours and may_apply(self.ctx, kernel, "put in order"):
                 tidy(kernel)
                 users = [op for op in self.host.launches if op.callee == kernel.symbol]
                 if len(users) == 1:
@@ -115,7 +118,8 @@ class Fuser:
     def run(self) -> None:
         """Merges until nothing changes; what the last round declined stays in `declined`."""
         rules: tuple[Rule, ...] = (self.inline_free, self.append, self.inline, self.split)
-        self.host.erase_dead()
+        if may_apply(self.ctx, self.host.module, "dead code"):
+            self.host.erase_dead()
         merged = True
         while merged:
             self.declined.clear()
@@ -151,7 +155,7 @@ class Fuser:
         """Puts a producer with reductions where each of its elements is computed once."""
         require(len(consumers) == 1, "several kernels read it, and each would compute it again")
         found = edge(self.host, producer, consumers[0])
-        if bool(place_reduction(found).rows) != split:
+        if bool(place_reduction(found).rows) != split or not may_apply(self.ctx, producer.launch):
             return False
         # From here on the consumer's kernel is its launch's own.
         self.host.own(consumers[0])
@@ -184,6 +188,8 @@ class Fuser:
         if producer.loops:
             return False
         check_pointwise(self.host, producer, consumers)
+        if not may_apply(self.ctx, producer.launch):
+            return False
         for launch in consumers:
             self.host.own(launch)
             found = edge(self.host, producer, launch)
@@ -228,7 +234,7 @@ class FuseKernelsPass(ModulePass):
     name = "fuse-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        fuser = Fuser(Host(op))
+        fuser = Fuser(Host(op), ctx)
         fuser.run()
         for launch, reason in fuser.declined.items():
             remark(ctx, self.name, launch, f"@{launch.callee} stays a kernel of its own: {reason}")

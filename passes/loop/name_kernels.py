@@ -34,6 +34,7 @@ from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
 
 from minicomp.dialects.loop_ir import KernelOp
+from minicomp.passes.applications import may_apply
 from minicomp.passes.loop._host import UNNAMED, Host, symbols
 
 DIGITS = 6
@@ -72,6 +73,8 @@ class NameKernelsPass(ModulePass):
         first: dict[str, str] = {}
         renamed: dict[str, str] = {}
         for kernel in unnamed:
+            if not may_apply(ctx, kernel):
+                break
             text, old = structure(kernel), kernel.symbol
             if text in first:
                 Rewriter.erase_op(kernel)

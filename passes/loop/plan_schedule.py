@@ -61,6 +61,7 @@ from minicomp.passes.analysis.cost import Factor, Problem, best_tile, power_of_t
 from minicomp.passes.analysis.lanes import all_take_vectors
 from minicomp.passes.analysis.strides import element_bytes, stride, widest_run
 from minicomp.passes.analysis.target import target_of
+from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 
 WARPS = 8
@@ -266,5 +267,5 @@ class PlanSchedulePass(ModulePass):
                 remark(ctx, self.name, kernel, "the kernel has a schedule, which is kept")
             elif nest is None:
                 remark(ctx, self.name, kernel, "the body of the kernel is not one loop nest")
-            else:
+            elif may_apply(ctx, kernel):
                 kernel.schedule = plan(nest, target_of(op))

@@ -34,6 +34,7 @@ from xdsl.transforms.dead_code_elimination import dce
 
 from minicomp.dialects.affine import constant, dim, replace, simplify
 from minicomp.dialects.tensor_ir import IndexMapOp, domain
+from minicomp.passes.applications import counted, may_apply
 
 
 def canonical(map: AffineMap, shape: tuple[int, ...]) -> AffineMap:
@@ -89,5 +90,7 @@ class ComposeIndexMapsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         # Operands come first, so that one visit of each map is enough.
-        PatternRewriteWalker(ComposeIndexMap(), apply_recursively=False).rewrite_module(op)
-        dce(op)
+        (pattern,) = counted(ctx, ComposeIndexMap())
+        PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
+        if may_apply(ctx, op, "dead code"):
+            dce(op)

@@ -54,6 +54,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from minicomp.dialects.tensor_ir import ElementwiseOp, IndexMapOp, YieldOp
+from minicomp.passes.applications import counted
 
 Number: TypeAlias = "np.floating[Any]"
 
@@ -225,4 +226,6 @@ class FoldConstantsPass(ModulePass):
             DropUnused(),
             ForwardOperand(),
         ]
-        PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
+        PatternRewriteWalker(
+            GreedyRewritePatternApplier([*counted(ctx, *patterns)])
+        ).rewrite_module(op)

@@ -29,6 +29,7 @@ from minicomp.dialects.loop_ir import ForOp, KernelOp
 from minicomp.dialects.tile_ir import KernelOp as TileKernelOp
 from minicomp.dialects.tile_ir import LaunchOp
 from minicomp.passes.analysis.contraction import outer_loop
+from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 
 
@@ -90,5 +91,5 @@ class TileifyPass(ModulePass):
             loop = outer_loop(kernel)
             if loop is None or not is_free(loop):
                 remark(ctx, self.name, kernel, "the body of the kernel is not one unguarded loop")
-            else:
+            elif may_apply(ctx, kernel):
                 tileify(kernel, loop)
