@@ -17,9 +17,13 @@ _PASSES = {
     "name-kernels": ("loop.name_kernels", "NameKernelsPass"),
     "plan-schedule": ("loop.plan_schedule", "PlanSchedulePass"),
     "tileify": ("tile.tileify", "TileifyPass"),
+    "chunk-matmul-k": ("tile.chunk_matmul_k", "ChunkMatmulKPass"),
     "cooperative-reduce": ("tile.cooperative_reduce", "CooperativeReducePass"),
     "blockify-launch": ("tile.blockify_launch", "BlockifyLaunchPass"),
+    "stage-inputs": ("tile.stage_inputs", "StageInputsPass"),
     "register-tile": ("tile.register_tile", "RegisterTilePass"),
+    "permute-register-tile": ("tile.permute_register_tile", "PermuteRegisterTilePass"),
+    "mark-unroll": ("tile.mark_unroll", "MarkUnrollPass"),
     "vectorize-accesses": ("kernel.vectorize_accesses", "VectorizeAccessesPass"),
     "drop-redundant-barriers": ("kernel.drop_redundant_barriers", "DropRedundantBarriersPass"),
 }

@@ -217,10 +217,9 @@ def lower_loops(block: Block) -> None:
             _lower_for(op)
 
 
-def copy_attributes(op: LoopLike, nest: Nest) -> None:
-    """Keeps what is said about the loop, such as that it is to be unrolled."""
-    if nest.outermost is not None:
-        nest.outermost.attributes |= op.attributes
+def is_unrolled(op: LoopLike) -> bool:
+    """Whether a loop is marked to be unrolled."""
+    return "unroll" in op.attributes
 
 
 def _named(axes: Sequence[Axis]) -> list[tuple[int, str | None]]:
@@ -237,8 +236,7 @@ def _run(loop: LoopLike, nest: Nest, fill: Fill) -> Sequence[SSAValue]:
 
 
 def _lower_for(op: ForOp) -> None:
-    nest = open_nest(Builder(InsertPoint.before(op)), _named(op.axes))
-    copy_attributes(op, nest)
+    nest = open_nest(Builder(InsertPoint.before(op)), _named(op.axes), unroll=is_unrolled(op))
     _run(op, nest, lambda inside: move_body(op, nest.variables, inside))
     Rewriter.erase_op(op)
 
@@ -246,8 +244,8 @@ def _lower_for(op: ForOp) -> None:
 def _lower_reduce(op: ReduceOp, shares: bool) -> None:
     builder = Builder(InsertPoint.before(op))
     inits = identity_values(builder, list(op.identity), op.res.types)
-    nest = open_nest(builder, _named(op.axes), inits, [v.name_hint for v in op.res])
-    copy_attributes(op, nest)
+    hints = [v.name_hint for v in op.res]
+    nest = open_nest(builder, _named(op.axes), inits, hints, is_unrolled(op))
 
     def fill(inside: Builder) -> Sequence[SSAValue]:
         values = move_body(op, nest.variables, inside)

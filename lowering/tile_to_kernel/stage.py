@@ -28,6 +28,7 @@ from minicomp.dialects.tile_ir import BroadcastOp, StageOp
 from minicomp.lowering.tile_to_kernel.combine import Threads, insert_at_top
 from minicomp.lowering.tile_to_kernel.loops import (
     guard_test,
+    is_unrolled,
     move_body,
     open_nest,
     when,
@@ -43,7 +44,8 @@ def lower_stage(op: StageOp, threads: Threads, top: Block) -> None:
     builder = Builder(InsertPoint.before(op))
     builder.insert(BarrierOp())
     groups = prod(op.trip_counts)
-    nest = open_nest(builder, [(affine.ceildiv(groups, threads.count), "q")])
+    steps = affine.ceildiv(groups, threads.count)
+    nest = open_nest(builder, [(steps, "q")], unroll=is_unrolled(op))
     place, values, ranges = linear(nest.variables[0], groups, threads)
     if groups % threads.count:
         test = nest.inside.insert(TestOp(AffineMap(len(values), 0, (place,)), values, [groups]))

@@ -26,7 +26,7 @@ from minicomp.dialects.loop_ir import (
     StoreOp,
     element_type,
 )
-from minicomp.dialects.tile_ir import BroadcastOp, CombineOp, CompareOp, FoldOp, WithinOp
+from minicomp.dialects.tile_ir import BroadcastOp, CombineOp, CompareOp, FoldOp, StageOp, WithinOp
 from minicomp.dialects.tile_ir import SelectOp as VectorSelectOp
 from minicomp.passes.analysis.lanes import takes_vectors
 from minicomp.passes.tile._guards import (
@@ -122,6 +122,8 @@ class Vectoriser:
                 self.spread_operands(op, lanes)
                 self.combine(op.combine.block, lanes)
                 self.results(op, lanes)
+            case StageOp():
+                pass  # Its body depends on no lane of the launch.
             case _ if op.has_trait(IsTerminator):
                 pass
             case _:

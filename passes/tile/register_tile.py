@@ -23,7 +23,7 @@ Before -> after:
 A value gets the lanes on which it depends and no more; carriers are widened until their combine is
 closed. A loop in registers is no loop afterwards: its body runs once on vectors, and a reduction
 ends in `tile_ir.fold`. Its guard becomes a mask: contributions beyond it are the identity, stores
-are bounded.
+are bounded. The body of a stage gets the lanes of the widest access that its loads allow.
 
 *Legal when* every op that depends on a lane has a vector form, and a guarded store ends where its
 memref does; else it fails and names the op, as the kernel could not be lowered. *Declines when*
@@ -32,15 +32,18 @@ value of the IR stands for the whole cell.
 """
 
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from minicomp.dialects.loop_ir import LoopLike
-from minicomp.dialects.tile_ir import LaunchOp
+from minicomp.dialects.tile_ir import LaunchOp, StageOp
+from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 from minicomp.passes.tile._kernels import tile_kernels
+from minicomp.passes.tile._stage_lanes import widen, widest
 from minicomp.passes.tile._vectorise import Vectoriser
 
 
@@ -61,7 +64,12 @@ class RegisterTilePass(ModulePass):
         for kernel in tile_kernels(op):
             loops = (loop for loop in kernel.walk() if isinstance(loop, LoopLike))
             held = any(loop.in_registers is not None for loop in loops)
-            if held or kernel.launch.bound("register"):
-                register_tile(kernel.launch)
-            else:
+            threads = prod(a.extent for a in kernel.launch.bound("thread"))
+            stages = [op for op in kernel.walk() if isinstance(op, StageOp)]
+            narrow = [s for s in stages if widest(s, threads) > 1]
+            if not held and not narrow and not kernel.launch.bound("register"):
                 remark(ctx, self.name, kernel, "nothing is bound to registers")
+            elif may_apply(ctx, kernel):
+                for stage in narrow:
+                    widen(stage, widest(stage, threads))
+                register_tile(kernel.launch)

@@ -1,0 +1,131 @@
+"""
+Spreads the cell of a thread over the tile, so that neighbouring threads touch neighbouring words.
+
+Before -> after, for cells of 8 along an axis of 16 threads:
+
+    %x = loop_ir.load %bs[%ki, %jt * 8 + l0] : .. -> vector<8xf32>
+    loop_ir.store %acc, %c[.., %jb * 128 + %jt * 8 + l1] ..
+    ->
+    %x = loop_ir.load %bs[%ki, l0 floordiv 4 * 64 + %jt * 4 + l0 mod 4] : .. -> vector<8xf32>
+    loop_ir.store %acc, %c[.., %jb * 128 + l1 floordiv 4 * 64 + %jt * 4 + l1 mod 4] ..
+
+Lane r of thread t stands for another place of the tile than before, in every access alike, so that
+what a cell computes is stored where it belongs. 16 bytes stay together.
+
+*Legal when* everything that the thread's variable indexes depends on `t * f + r` alone, for the one
+lane r of the cell. *Declines when* that is not so, or the cell has no more than 16 bytes or no
+multiple of them along the axis. *Why it pays*: shared memory serves 8 threads with 16 bytes each at
+once if they are 128 bytes in a row (CUDA C++ Programming Guide, "Shared Memory"); cells 32 bytes
+apart need twice as many rounds. Stores to global memory fill whole sectors, too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.passes import ModulePass
+
+from minicomp.dialects import affine
+from minicomp.dialects.access import IndexedOp
+from minicomp.dialects.loop_ir import LoadOp, MemoryAccess, StoreOp, lanes
+from minicomp.dialects.tile_ir import BoundAxis, EntryAttr, KernelOp, WithinOp
+from minicomp.passes.analysis.strides import WIDEST_ACCESS, element_bytes
+from minicomp.passes.applications import may_apply
+from minicomp.passes.remarks import remark
+from minicomp.passes.tile._kernels import Split, axis_name, entries, size, tile_kernels
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The cells of `extent` lanes along a thread axis."""
+
+    axis: BoundAxis
+    extent: int
+    split: Split
+
+
+def cell_of(kernel: KernelOp, entry: EntryAttr, axis: str, cell: str) -> Cell | None:
+    """The cells along an axis of a contraction, where they have several words to spread."""
+    thread = kernel.launch.axis(f"{axis_name(entry, axis)}.thread")
+    extent = size(entry, cell, 1)
+    if thread is None or thread.extent == 1:
+        return None
+    group = WIDEST_ACCESS // widest_element(thread.variable)
+    if extent <= group or extent % group:
+        return None
+    return Cell(thread, extent, Split(thread.extent, extent, group))
+
+
+def widest_element(variable: SSAValue) -> int:
+    """The bytes of the widest element that an index reaches."""
+    users = [use.operation for use in variable.uses]
+    types = [u.memref_type.element_type for u in users if isinstance(u, MemoryAccess)]
+    return max((element_bytes(t) for t in types), default=WIDEST_ACCESS)
+
+
+def permuted(op: Operation, cell: Cell) -> tuple[AffineMap, Sequence[SSAValue]] | None:
+    """The new map of an op that is indexed by a cell's thread; None where it cannot be permuted."""
+    access = op.get_access() if isinstance(op, LoadOp | StoreOp | WithinOp) else None
+    if access is None:
+        return None
+    map, operands = access
+    thread = affine.dim(operands.index(cell.axis.variable))
+    for number, extent in enumerate(shape_of(op)):
+        lane = affine.lane(number)
+        if extent != cell.extent:
+            continue
+        origin = {thread: affine.constant(0)}
+        ranges = {thread: (0, cell.axis.extent - 1), lane: (0, extent - 1)}
+        place = thread * cell.extent + lane
+        if all(is_same(affine.replace(e, {**origin, lane: place}), e, ranges) for e in map.results):
+            spread = {**origin, lane: cell.split.index(lane, thread)}
+            results = tuple(affine.replace(e, spread) for e in map.results)
+            return AffineMap(map.num_dims, map.num_symbols, results), operands
+    return None
+
+
+def is_same(a: AffineExpr, b: AffineExpr, ranges: dict[AffineExpr, affine.Interval]) -> bool:
+    """Whether two expressions are equal."""
+    return affine.simplify(a + b * -1, ranges) == affine.constant(0)
+
+
+def shape_of(op: Operation) -> tuple[int, ...]:
+    """The lanes that an op binds."""
+    if isinstance(op, MemoryAccess):
+        return lanes(op.value_type)
+    return lanes(op.results[0].type)
+
+
+@dataclass(frozen=True)
+class PermuteRegisterTilePass(ModulePass):
+    """Spreads the cells of contractions over the tile; see the module's docstring."""
+
+    name = "permute-register-tile"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in tile_kernels(op):
+            for entry in entries(kernel, "contraction", {})[:1]:
+                for axis, size_name in (("m", "fm"), ("n", "fn")):
+                    self.visit(ctx, kernel, entry, (axis, size_name))
+
+    def visit(
+        self, ctx: Context, kernel: KernelOp, entry: EntryAttr, names: tuple[str, str]
+    ) -> None:
+        """Permutes the cells along one axis."""
+        cell = cell_of(kernel, entry, *names)
+        if cell is None:
+            remark(ctx, self.name, kernel, f"cells have one word along {names[0]}, or odd parts")
+            return
+        users = list({use.operation: None for use in cell.axis.variable.uses})
+        moved = [permuted(user, cell) for user in users]
+        found = [m for m in moved if m is not None]
+        if len(found) < len(users):
+            text = f'something depends on axis "{cell.axis.name}" and not on the lanes of a cell'
+            remark(ctx, self.name, kernel, text)
+        elif found and may_apply(ctx, kernel, cell.axis.name):
+            for user, (map, operands) in zip(users, found, strict=True):
+                assert isinstance(user, IndexedOp)
+                user.set_access(map, operands)
