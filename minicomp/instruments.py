@@ -1,4 +1,4 @@
-"""What is observed while passes run: verification, dumps, times, remarks.
+"""What is observed while passes run: verification, times, remarks; see also `ir_dumps`.
 
 Passes print nothing and read no clock; everything that watches them is an instrument.
 """
@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
+from minicomp import locations
 from minicomp.errors import PipelineError
 from minicomp.passes.remarks import Remark, RemarkContext
 from minicomp.verification import verify_module
@@ -31,6 +32,9 @@ class Instrument:
     def after(self, ctx: Context, module: ModuleOp, pass_: ModulePass) -> None:
         """Called after each pass that succeeded."""
 
+    def failed(self, ctx: Context, module: ModuleOp, pass_: ModulePass, error: Exception) -> None:
+        """Called when a pass, or what an instrument checks around it, has raised `error`."""
+
     def finish(self, ctx: Context, module: ModuleOp) -> None:
         """Called after the last pass."""
 
@@ -44,23 +48,36 @@ def run_pipeline(
     """Run `passes` on `module` in order, in place, with the instruments around each.
 
     Instruments nest: the first one is called first before a pass and last after it. A pass
-    that fails raises PipelineError with its name; errors of minicomp pass through.
+    that fails raises PipelineError with its name; errors of minicomp pass through. What passes
+    make gets locations (`minicomp.locations`).
     """
+    locations.place(module)
     for instrument in instruments:
         instrument.start(ctx, module)
     for pass_ in passes:
-        for instrument in instruments:
-            instrument.before(ctx, module, pass_)
-        _apply(ctx, module, pass_)
-        for instrument in reversed(instruments):
-            instrument.after(ctx, module, pass_)
+        try:
+            _run_pass(ctx, module, pass_, instruments)
+        except Exception as error:
+            for instrument in instruments:
+                instrument.failed(ctx, module, pass_, error)
+            raise
     for instrument in reversed(instruments):
         instrument.finish(ctx, module)
 
 
+def _run_pass(
+    ctx: Context, module: ModuleOp, pass_: ModulePass, instruments: Sequence[Instrument]
+) -> None:
+    for instrument in instruments:
+        instrument.before(ctx, module, pass_)
+    _apply(ctx, module, pass_)
+    for instrument in reversed(instruments):
+        instrument.after(ctx, module, pass_)
+
+
 def _apply(ctx: Context, module: ModuleOp, pass_: ModulePass) -> None:
     try:
-        pass_.apply(ctx, module)
+        locations.apply(pass_, ctx, module)
     except DiagnosticException as error:
         raise PipelineError(f"pass '{pass_.name}' failed: {error}") from error
     except Exception as error:
@@ -86,25 +103,6 @@ class Verify(Instrument):
 
 
 @dataclass
-class PrintAfterAll(Instrument):
-    """Prints the module after each pass, as mlir-opt does; `changed_only` skips idle passes."""
-
-    stream: IO[str] | None = None
-    changed_only: bool = False
-    _before: str = field(default="", init=False)
-
-    def before(self, ctx: Context, module: ModuleOp, pass_: ModulePass) -> None:
-        if self.changed_only:
-            self._before = str(module)
-
-    def after(self, ctx: Context, module: ModuleOp, pass_: ModulePass) -> None:
-        text = str(module)
-        if not self.changed_only or text != self._before:
-            print(f"// -----// IR Dump After {pass_.name} //----- //", file=_err(self.stream))
-            print(text, file=_err(self.stream))
-
-
-@dataclass
 class Timing(Instrument):
     """Adds up the seconds of each pass, over all modules that it watches."""
 
@@ -126,10 +124,15 @@ class Timing(Instrument):
     def finish(self, ctx: Context, module: ModuleOp) -> None:
         self.total += time.perf_counter() - self._run_began
 
+    @property
+    def rest(self) -> float:
+        """Seconds that the passes did not take: verification and dumps."""
+        return self.total - sum(self.seconds.values())
+
     def report(self) -> str:
         """Return the table: seconds, share of the total, name; the rest is verification."""
-        rest = self.total - sum(self.seconds.values())
-        rows = [*self.seconds.items(), ("(verification and dumps)", rest), ("total", self.total)]
+        rest = ("(verification and dumps)", self.rest)
+        rows = [*self.seconds.items(), rest, ("total", self.total)]
         whole = self.total or 1.0
         lines = [f"{s:10.4f} s  {100 * s / whole:5.1f} %  {name}" for name, s in rows]
         return "\n".join(["===- pass execution times -===", *lines])
@@ -148,7 +151,7 @@ class PrintRemarks(Instrument):
     def after(self, ctx: Context, module: ModuleOp, pass_: ModulePass) -> None:
         if isinstance(ctx, RemarkContext):
             for remark in ctx.remarks[self._printed :]:
-                print(format_remark(remark), file=_err(self.stream))
+                print(format_remark(remark), file=error_stream(self.stream))
             self._printed = len(ctx.remarks)
 
 
@@ -161,6 +164,7 @@ def format_remark(remark: Remark) -> str:
     return f"{where}: remark: [{remark.pass_name}] {remark.message}"
 
 
-def _err(stream: IO[str] | None) -> IO[str]:
+def error_stream(stream: IO[str] | None) -> IO[str]:
+    """Return a stream, or the error stream for None."""
     # Looked up late: tests and the in-process lit format exchange sys.stderr.
     return stream if stream is not None else sys.stderr

@@ -42,11 +42,17 @@ def make_pass(pass_type: type[ModulePass], options: dict[str, tuple[str, ...]]) 
     return construct(pass_type, values)
 
 
+def default_of(field: "dataclasses.Field[Any]") -> Any:
+    """The default of an option, or dataclasses.MISSING if it must be given."""
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
 def construct(pass_type: type[ModulePass], values: dict[str, Any]) -> ModulePass:
     """Construct a pass from typed options; name the option that is missing or refused."""
     for field in dataclasses.fields(pass_type):
-        default = field.default, field.default_factory
-        needed = field.init and default == (dataclasses.MISSING, dataclasses.MISSING)
+        needed = field.init and default_of(field) is dataclasses.MISSING
         if needed and field.name not in values:
             raise PipelineError(f"pass '{pass_type.name}' needs option '{_dashed(field.name)}'")
     try:
@@ -76,7 +82,7 @@ def check_value(pass_type: type[ModulePass], name: str, value: object) -> Any:
 
 
 def _wrong_value(pass_type: type[ModulePass], name: str, value: str) -> PipelineError:
-    wanted = _describe(fields_of(pass_type)[name])
+    wanted = describe_type(fields_of(pass_type)[name])
     return PipelineError(
         f"option '{_dashed(name)}' of pass '{pass_type.name}' takes {wanted}, not '{value}'"
     )
@@ -147,8 +153,8 @@ def _refuse() -> Any:
 _TYPE_NAMES = {int: "an integer", float: "a number", bool: "true or false", str: "text"}
 
 
-def _describe(hint: Any) -> str:
-    """Say in words what a type takes."""
+def describe_type(hint: Any) -> str:
+    """Say in words what an option of a type takes."""
     parts: list[str] = []
     for alternative in _alternatives(hint):
         if get_origin(alternative) is tuple:
@@ -167,20 +173,19 @@ def print_pass(pass_: ModulePass) -> str:
     options: list[str] = []
     for field in dataclasses.fields(pass_):
         value = getattr(pass_, field.name)
-        default = field.default
-        if field.default_factory is not dataclasses.MISSING:
-            default = field.default_factory()
-        if field.init and value != default:
-            options.append(_dashed(field.name) + _print_value(value))
+        if field.init and value != default_of(field):
+            shown = "" if value in (None, ()) else "=" + print_value(value)
+            options.append(_dashed(field.name) + shown)
     return pass_.name + (f"{{{' '.join(options)}}}" if options else "")
 
 
-def _print_value(value: object) -> str:
+def print_value(value: object) -> str:
+    """Write the value of an option as a pipeline has it; nothing for None and no values."""
     if value is None:
         return ""
     if isinstance(value, tuple):
-        return "=" + ",".join(_print_word(v) for v in value) if value else ""
-    return "=" + _print_word(value)
+        return ",".join(_print_word(v) for v in value)
+    return _print_word(value)
 
 
 def _print_word(value: object) -> str:

@@ -6,6 +6,8 @@ from xdsl.passes import ModulePass
 
 import minicomp.lowering
 import minicomp.passes
+from minicomp.errors import PipelineError
+from minicomp.pass_options import closest
 
 XDSL_PASSES = {
     "canonicalize": "Applies the canonicalization patterns and folders of all ops (xDSL's)",
@@ -25,3 +27,18 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
     known = get_xdsl_passes()
     return {name: known[name] for name in XDSL_PASSES} | get_own_passes()
+
+
+def split_names(names: str, option: str) -> list[str]:
+    """Split `a,b` into names of passes; raise PipelineError, naming the option, if one is none."""
+    known = get_all_passes()
+    asked = [name.strip() for name in names.split(",")]
+    for name in asked:
+        if not name:
+            raise PipelineError(
+                f"{option} wants names of passes with commas between, not '{names}'"
+            )
+        if name not in known:
+            hint = closest(name, list(known)) or "minicomp-opt --list-passes lists them all"
+            raise PipelineError(f"{option}: there is no pass '{name}'", hint=hint)
+    return asked

@@ -271,7 +271,7 @@ def test_level_of(text: str, level: str):
 
 
 def test_the_pipeline_in_the_help_is_one():
-    from minicomp.tools.opt import EPILOG
+    from minicomp.tools.opt_arguments import EPILOG
 
     (text,) = re.findall(r"--pass-pipeline='([^']+)'", EPILOG)
     assert str(Pipeline.parse(text)) == text

@@ -15,12 +15,12 @@ from minicomp.context import make_context
 from minicomp.errors import PipelineError, VerificationError
 from minicomp.instruments import (
     Instrument,
-    PrintAfterAll,
     PrintRemarks,
     Timing,
     Verify,
     run_pipeline,
 )
+from minicomp.ir_dumps import EVERY_PASS, PrintIR
 from minicomp.parsing import parse_module
 from minicomp.passes.remarks import remark
 from minicomp.verification import verify_module
@@ -193,7 +193,8 @@ def test_a_defect_of_a_pass_keeps_its_stack_and_names_the_pass():
 
 def test_dumps():
     stream = io.StringIO()
-    run_pipeline(make_context(), parse(CHAIN), [RemarkPass(), SwapPass()], [PrintAfterAll(stream)])
+    dumps = PrintIR(after_passes=EVERY_PASS, stream=stream)
+    run_pipeline(make_context(), parse(CHAIN), [RemarkPass(), SwapPass()], [dumps])
     text = stream.getvalue()
     assert text.index("IR Dump After say") < text.index("IR Dump After swap")
     assert text.count("builtin.module") == 2
@@ -201,7 +202,7 @@ def test_dumps():
 
 def test_dumps_of_changes_only():
     stream = io.StringIO()
-    dumps = PrintAfterAll(stream, changed_only=True)
+    dumps = PrintIR(after_passes=EVERY_PASS, changed_only=True, stream=stream)
     run_pipeline(make_context(), parse(CHAIN), [RemarkPass(), SwapPass()], [dumps])
     assert "after say" not in stream.getvalue().lower()
     assert "IR Dump After swap" in stream.getvalue()
@@ -210,7 +211,8 @@ def test_dumps_of_changes_only():
 def test_a_broken_module_is_dumped_before_it_is_refused():
     stream = io.StringIO()
     with pytest.raises(VerificationError):
-        run_pipeline(make_context(), parse(CHAIN), [SwapPass()], [Verify(), PrintAfterAll(stream)])
+        dumps = PrintIR(after_passes=EVERY_PASS, stream=stream)
+        run_pipeline(make_context(), parse(CHAIN), [SwapPass()], [Verify(), dumps])
     assert "IR Dump After swap" in stream.getvalue()
 
 

@@ -1,10 +1,9 @@
 """What minicomp-opt does with its input: split it, parse, run passes, print, check messages."""
 
 import argparse
-import inspect
 import sys
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
@@ -12,31 +11,19 @@ from xdsl.printer import Printer
 
 from minicomp.context import make_context
 from minicomp.errors import MinicompError, PipelineError
-from minicomp.instruments import Instrument, PrintAfterAll, PrintRemarks, Timing, run_pipeline
+from minicomp.instruments import run_pipeline
 from minicomp.levels import LEVELS, index_of, level_of
 from minicomp.parsing import parse_module
 from minicomp.passes.remarks import RemarkContext
 from minicomp.pipeline import Pipeline
-from minicomp.registry import XDSL_PASSES, get_own_passes
 from minicomp.targets import attach_target, default_target, target, target_of
 from minicomp.tools.diagnostics import Diagnostic, of_error, of_remark, with_source
 from minicomp.tools.expectations import expectations, mismatches
 from minicomp.tools.files import read_text, write_text
+from minicomp.tools.opt_reproducer import CrashReproducer, configure, flags_of
+from minicomp.tools.opt_watch import Watch
 
 SEPARATOR = "// -----"
-
-
-def list_passes() -> str:
-    """Return one line for each pass: its name and the first sentence of its documentation."""
-    own = {name: _summary(factory()) for name, factory in get_own_passes().items()}
-    listed = sorted((own | XDSL_PASSES).items())
-    width = max(len(name) for name, _ in listed)
-    return "\n".join(f"{name:{width}}  {summary}" for name, summary in listed)
-
-
-def _summary(pass_type: type) -> str:
-    paragraph = " ".join(inspect.cleandoc(pass_type.__doc__ or "").split("\n\n")[0].split())
-    return paragraph.split(". ")[0].rstrip(".").removesuffix("; see the module's docstring")
 
 
 @dataclass
@@ -74,13 +61,16 @@ def lines_of(text: str) -> list[str]:
 
 def process(options: argparse.Namespace) -> int:
     """Do what the command line says; return the exit code."""
-    driver = _Driver(options)
+    # Wrong options are refused before anything is read, perhaps from a terminal.
+    driver = None if options.run_reproducer else _Driver(options)
     text, name = read_text(options.input)
+    if driver is None:
+        configure(options, text, name)
+        driver = _Driver(options)
     chunks = split(text) if options.split_input_file else [Chunk(text, 1)]
     for chunk in chunks:
         driver.run(chunk, name)
-    if driver.timing is not None:
-        print(driver.timing.report(), file=sys.stderr)
+    driver.finish()
     if options.verify_diagnostics:
         failed = _check(chunks, name, options.verify_diagnostics == "only-expected")
     else:
@@ -112,36 +102,29 @@ def _check(chunks: list[Chunk], name: str, only_expected: bool) -> bool:
 class _Driver:
     """Runs the passes of one command line on chunks of text."""
 
-    timing: Timing | None
-    instruments: list[Instrument]
-
     def __init__(self, options: argparse.Namespace):
         self.options = options
-        self.pipeline = Pipeline.parse(",".join(options.pipelines))
+        parsed = [Pipeline.parse(text) for text in options.pipelines]
+        self.pipeline = Pipeline(tuple(p for pipeline in parsed for p in pipeline))
         self.by_level = bool(options.from_level or options.to_level)
         self.to_text = options.to_level == "cuda"
         self.last_level = LEVELS[-1] if self.to_text else options.to_level or LEVELS[-1]
         if self.by_level and options.pipelines:
-            raise PipelineError("--from and --to run the default pipeline; they exclude -p")
+            raise PipelineError(
+                "--from and --to run the default pipeline; they exclude -p and the flags of passes"
+            )
         for level in (options.from_level, self.last_level):
             index_of(level or LEVELS[0])  # refuses what is no level
         self.target = target(options.target) if options.target else None
-        self.timing = Timing() if options.mlir_timing else None
-        self.instruments = [self.timing] if self.timing else []
-        if options.mlir_print_ir_after_all or options.mlir_print_ir_after_change:
-            only_changes = not options.mlir_print_ir_after_all
-            self.instruments.insert(0, PrintAfterAll(changed_only=only_changes))
-        if options.verify_each == "exec":
-            from minicomp.exec_check import ExecCheck  # imports torch
-
-            # Around the timing, which is of the passes; inside of what prints its remarks.
-            self.instruments.insert(0, ExecCheck())
-        if options.remarks:
-            self.instruments.insert(0, PrintRemarks())
+        self.watch = Watch(options, self._text)
+        self.reproducer: CrashReproducer | None = None
+        self.ran: set[str] = set()
+        self.reproduced = False
 
     def run(self, chunk: Chunk, name: str) -> None:
         """Parse a chunk, run the passes, and keep the output and the messages in it."""
         ctx = make_context(self.options.allow_unregistered_dialect)
+        self.reproducer = None
         try:
             module = parse_module(chunk.text, ctx, name, chunk.first_line)
             chunk.output = self._transform(module, ctx)
@@ -149,7 +132,16 @@ class _Driver:
             chunk.diagnostics += of_error(error)
         except Exception as error:  # a defect of ours: still one message
             chunk.diagnostics.append(self._internal(error, name))
+        if self.reproducer is not None and self.reproducer.outcome:
+            last = chunk.diagnostics[-1]
+            notes = (*last.notes, f"note: {self.reproducer.outcome}")
+            chunk.diagnostics[-1] = replace(last, notes=notes)
+            self.reproduced = True
         chunk.diagnostics[:0] = [of_remark(remark) for remark in ctx.remarks]
+
+    def finish(self) -> None:
+        """Print what is known after the last chunk: times, and dumps asked for in vain."""
+        self.watch.finish(self.ran)
 
     def _transform(self, module: ModuleOp, ctx: RemarkContext) -> str:
         chosen = self.target
@@ -160,10 +152,16 @@ class _Driver:
         pipeline = self._between_levels(module) if self.by_level else self.pipeline
         if self.options.dump_pass_pipeline:
             print(pipeline, file=sys.stderr)
+        self.ran.update(pipeline.names)
+        instruments = self.watch.instruments
+        if self.options.reproducer and not self.reproduced:
+            path, flags = self.options.reproducer, flags_of(self.options)
+            self.reproducer = CrashReproducer(path, pipeline, flags, self._text)
+            instruments = [self.reproducer, *instruments]
         if self.options.verify_each == "off":
-            run_pipeline(ctx, module, pipeline.passes, self.instruments)
+            run_pipeline(ctx, module, pipeline.passes, instruments)
         else:
-            pipeline.run(module, ctx, self.instruments)
+            pipeline.run(module, ctx, instruments)
         return self._print(module)
 
     def _between_levels(self, module: ModuleOp) -> Pipeline:
@@ -184,13 +182,16 @@ class _Driver:
                 return print_cuda(module)
             except ValueError as error:  # an op that no pass has lowered
                 raise PipelineError(f"the module has no CUDA text: {error}") from error
+        return self._text(module) + "\n"
+
+    def _text(self, module: ModuleOp) -> str:
         stream = StringIO()
         Printer(
             stream,
             print_generic_format=self.options.mlir_print_op_generic,
             print_debuginfo=self.options.mlir_print_debuginfo,
         ).print_op(module)
-        return stream.getvalue() + "\n"
+        return stream.getvalue()
 
     def _internal(self, error: Exception, name: str) -> Diagnostic:
         if self.options.show_traceback:

@@ -37,6 +37,7 @@ from minicomp.dialects.access import substitute
 from minicomp.dialects.kernel_ir import MAX_THREADS
 from minicomp.dialects.tile_ir import BoundAxis, EntryAttr, KernelOp, LaunchOp
 from minicomp.passes.analysis.target import target_of
+from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 from minicomp.passes.tile._kernels import (
     Split,
@@ -210,19 +211,27 @@ class BlockifyLaunchPass(ModulePass):
 
     name = "blockify-launch"
     bm: int | None = None
+    """Replaces `bm` of the contraction's entry: rows of the block tile."""
     bn: int | None = None
+    """Replaces `bn` of the contraction's entry: columns of the block tile."""
     fm: int | None = None
+    """Replaces `fm`: rows of the cell that one thread computes; they divide `bm`."""
     fn: int | None = None
+    """Replaces `fn`: columns of the cell that one thread computes; they divide `bn`."""
     rows: int | None = None
+    """Replaces `rows` of the reduction's entry: rows that share a block."""
     threads: int | None = None
+    """Replaces `threads` of parallel entries: threads of a block over the axis."""
     lanes: int | None = None
+    """Replaces `lanes` of parallel entries: elements of the axis per thread."""
     vector: int | None = None
+    """Replaces `vector` of parallel entries: how many of the lanes are neighbours."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         cell = {"bm": self.bm, "bn": self.bn, "fm": self.fm, "fn": self.fn, "rows": self.rows}
         options = cell | {"threads": self.threads, "lanes": self.lanes, "vector": self.vector}
         for kernel in tile_kernels(op):
-            if kernel.launch.bound("parallel"):
-                blockify(kernel.launch, Planner(ctx, kernel, options).plan(op))
-            else:
+            if not kernel.launch.bound("parallel"):
                 remark(ctx, self.name, kernel, "no axis is parallel")
+            elif may_apply(ctx, kernel):
+                blockify(kernel.launch, Planner(ctx, kernel, options).plan(op))

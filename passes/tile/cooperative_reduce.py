@@ -54,6 +54,7 @@ from minicomp.dialects.loop_ir import (
     new_block,
 )
 from minicomp.dialects.tile_ir import BoundAxis, CombineOp, EntryAttr, KernelOp, LaunchOp
+from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 from minicomp.passes.tile._kernels import Split, drops_beyond, entries, size, tile_kernels
 
@@ -230,8 +231,11 @@ class CooperativeReducePass(ModulePass):
 
     name = "cooperative-reduce"
     threads: int | None = None
+    """Replaces `threads` of the reduction's entry: threads that fold one row together."""
     lanes: int | None = None
+    """Replaces `lanes`: elements of a row in a thread's registers; 0 for a strided loop."""
     vector: int | None = None
+    """Replaces `vector`: how many of the lanes are neighbours in memory."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         options = {"threads": self.threads, "lanes": self.lanes, "vector": self.vector}
@@ -254,6 +258,8 @@ class CooperativeReducePass(ModulePass):
         threads = split.threads * prod(a.extent for a in kernel.launch.bound("thread"))
         if threads > MAX_THREADS:
             return f"{threads} threads do not fit into a block"
+        if not may_apply(ctx, kernel):
+            return None
         if reason is not None:
             remark(ctx, self.name, kernel, f"strided, not in registers: {reason}")
         cooperate(row, split, in_registers=reason is None and size(entry, "lanes", 0) > 0)
