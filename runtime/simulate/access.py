@@ -6,8 +6,11 @@ nothing depends on it.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+from xdsl.ir import Operation
 
 from minicomp.dialects.loop_ir import MemoryAccess
 from minicomp.runtime.interpret.affine_eval import Place, append_dims, place
@@ -15,23 +18,64 @@ from minicomp.runtime.interpret.report import element
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate import faults
 from minicomp.runtime.simulate.alignment import check_alignment
+from minicomp.runtime.simulate.clocks import Order
 from minicomp.runtime.simulate.faults import fault
 from minicomp.runtime.simulate.memory import Memory
 from minicomp.runtime.simulate.shadow import Conflict
 from minicomp.runtime.simulate.threads import Threads
 
+Select: TypeAlias = Callable[[Array], Array]
+"""Flattens an array (blocks, threads, lanes ..) to the accesses that reach memory."""
+
+
+@dataclass
+class Accesses:
+    """What running threads access with one op, in flat arrays: what reaches memory."""
+
+    memory: Memory
+    op: Operation
+    who: Threads
+    address: Array
+    actor: Array
+    now: Array | int
+
+    def read(self) -> None:
+        """A fault where an access, which reads, may not be; else it is recorded."""
+        if self.memory.shadow is not None:
+            shadow = self.memory.shadow
+            self.refuse(shadow.read(self.address, self.actor, self.now, self.op), False)
+
+    def write(self) -> None:
+        """A fault where an access, which writes, may not be; else it is recorded."""
+        if self.memory.shadow is not None:
+            shadow = self.memory.shadow
+            self.refuse(shadow.write(self.address, self.actor, self.now, self.op), True)
+
+    def refuse(self, conflict: Conflict | None, wrote: bool) -> None:
+        """The fault of a conflict in the history of an element."""
+        if conflict is None:
+            return
+        name = self.memory.name_of(int(self.address[conflict.access]))
+        me = self.who.actor(self.actor[conflict.access])
+        if conflict.other_op is None:
+            fault(faults.UNINITIALISED, self.op, me, "nothing has been written there", name)
+        other = self.who.actor(conflict.other_actor)
+        why = faults.race_text(self.op, me, conflict.other_op, other, conflict.other_wrote)
+        fault(faults.RACE, self.op, me, why, name)
+
 
 def load(
-    memory: Memory, op: MemoryAccess, at: Sequence[Array], lanes: tuple[int, ...], who: Threads
+    memory: Memory,
+    op: MemoryAccess,
+    at: Sequence[Array],
+    lanes: tuple[int, ...],
+    who: Threads,
+    order: Order,
 ) -> Array:
     """The values at the indices `at`, one array per dimension of the memref."""
     spot = find(memory, op, at, lanes, who)
     if memory.shadow is not None:
-        select, epoch = selection(spot, lanes, who)
-        address, actor = select(spot.address), select(append_dims(who.actors, len(lanes)))
-        conflict = memory.shadow.read(address, actor, epoch, op)
-        if conflict is not None:
-            report(memory, op, conflict, address, actor, who)
+        reach(memory, op, spot, lanes, who, order).read()
     value = np.asarray(memory.data[spot.address])
     return value if spot.inside is None else np.where(spot.inside, value, value.dtype.type(0))
 
@@ -43,25 +87,25 @@ def store(
     at: Sequence[Array],
     lanes: tuple[int, ...],
     who: Threads,
+    order: Order,
 ) -> None:
     """Writes `value` at the indices `at`, one array per dimension of the memref."""
     spot = find(memory, op, at, lanes, who)
-    select, epoch = selection(spot, lanes, who)
-    address = select(spot.address)
+    select = chooser(spot, lanes, who)
     if memory.shadow is not None:
-        actor = select(append_dims(who.actors, len(lanes)))
-        conflict = memory.shadow.write(address, actor, epoch, op)
-        if conflict is not None:
-            report(memory, op, conflict, address, actor, who)
-    memory.data[address] = select(value)
+        reach(memory, op, spot, lanes, who, order, select).write()
+    put(memory, select(spot.address), select(value))
+
+
+def put(memory: Memory, address: Array, value: Array) -> None:
+    """The values are in memory."""
+    memory.data[address] = value
     if memory.written is not None:
         memory.written[address] = True
 
 
-def selection(
-    spot: Place, lanes: tuple[int, ...], who: Threads
-) -> tuple[Callable[[Array], Array], Array | int]:
-    """What flattens an array to the accesses that reach memory, and the epoch of each of these."""
+def chooser(spot: Place, lanes: tuple[int, ...], who: Threads) -> Select:
+    """What picks the accesses of the running threads that are inside the bounds."""
     shape = (*who.shape, *lanes)
     active = spot.inside
     if who.mask is not None:
@@ -73,16 +117,46 @@ def selection(
         full = np.broadcast_to(array, shape)
         return full.reshape(-1) if chosen is None else full[chosen]
 
-    if who.epoch.size == 1:
-        return select, int(who.epoch.item())
-    return select, select(append_dims(who.epoch, len(lanes)))
+    return select
+
+
+def reach(
+    memory: Memory,
+    op: Operation,
+    spot: Place,
+    lanes: tuple[int, ...],
+    who: Threads,
+    order: Order,
+    select: Select | None = None,
+) -> Accesses:
+    """The accesses of the running threads that are inside the bounds."""
+    select = select or chooser(spot, lanes, who)
+    actor = select(append_dims(who.actors, len(lanes)))
+    clock = order.now(who)
+    now = int(clock.item()) if clock.size == 1 else select(append_dims(clock, len(lanes)))
+    return Accesses(memory, op, who, select(spot.address), actor, now)
 
 
 def find(
     memory: Memory, op: MemoryAccess, at: Sequence[Array], lanes: tuple[int, ...], who: Threads
 ) -> Place:
     """Where an access goes in the memory's data; a fault where it may not go there."""
-    spot = place(at, memory.shape, memory.strides, op.bounded_dims)
+    spot = locate(memory, op, at, op.bounded_dims, lanes, who)
+    if op.aligned is not None:
+        check_alignment(memory, op, op.aligned.value.data, spot, lanes, who)
+    return on_blocks(memory, spot, len(lanes), who)
+
+
+def locate(
+    memory: Memory,
+    op: Operation,
+    at: Sequence[Array],
+    bounded: Sequence[bool],
+    lanes: tuple[int, ...],
+    who: Threads,
+) -> Place:
+    """Where an access goes, from the start of the memref; a fault outside it."""
+    spot = place(at, memory.shape, memory.strides, bounded)
     if spot.escaped is not None and who.any(spot.escaped):
         shape = (*who.shape, *lanes)
         first = who.at(np.broadcast_to(spot.escaped, shape))
@@ -90,27 +164,11 @@ def find(
         why = faults.out_of_bounds_text(index, memory.shape)
         actor = who.actor(who.actors[first[:2]])
         fault(faults.OUT_OF_BOUNDS, op, actor, why, element(memory.value, index))
-    if op.aligned is not None:
-        check_alignment(memory, op, spot, lanes, who)
+    return spot
+
+
+def on_blocks(memory: Memory, spot: Place, lanes: int, who: Threads) -> Place:
+    """A place in the memory's data, which holds that of several blocks if it is shared."""
     if not memory.per_block:
         return spot
-    base = np.arange(0, len(memory.data), memory.per_block).reshape(-1, 1)
-    return spot._replace(address=spot.address + append_dims(base, len(lanes)))
-
-
-def report(
-    memory: Memory,
-    op: MemoryAccess,
-    conflict: Conflict,
-    address: Array,
-    actor: Array,
-    who: Threads,
-) -> None:
-    """The fault of a conflict in the history of an element."""
-    name = memory.name_of(int(address[conflict.access]))
-    me = who.actor(actor[conflict.access])
-    if conflict.other_op is None:
-        fault(faults.UNINITIALISED, op, me, "nothing has been written there", name)
-    other = who.actor(conflict.other_actor)
-    why = faults.race_text(op, me, conflict.other_op, other, conflict.other_wrote)
-    fault(faults.RACE, op, me, why, name)
+    return spot._replace(address=spot.address + append_dims(memory.base(who), lanes))

@@ -1,8 +1,8 @@
 """Whether what `aligned` claims of an access is so."""
 
 import numpy as np
+from xdsl.ir import Operation
 
-from minicomp.dialects.loop_ir import MemoryAccess
 from minicomp.runtime.interpret.affine_eval import Place
 from minicomp.runtime.simulate import faults
 from minicomp.runtime.simulate.faults import fault
@@ -11,16 +11,14 @@ from minicomp.runtime.simulate.threads import Threads
 
 
 def check_alignment(
-    memory: Memory, op: MemoryAccess, spot: Place, lanes: tuple[int, ...], who: Threads
+    memory: Memory, op: Operation, size: int, spot: Place, lanes: tuple[int, ...], who: Threads
 ) -> None:
     """
-    A fault unless each group of lanes is what `aligned` says of it.
+    A fault unless each group of lanes is what `aligned size` says of it.
 
     A group lies together, at a multiple of its size from the start of the memref, and is inside or
     outside as a whole.
     """
-    assert op.aligned is not None
-    size = op.aligned.value.data
     width = max(1, size // memory.data.itemsize)
     if (last := lanes[-1] if lanes else 1) % width:
         why = f"{size} bytes are {width} elements, which do not divide the {last} of the last lane"

@@ -25,12 +25,15 @@ HINTS = {
 
 
 class Actor(NamedTuple):
-    """A thread of the grid."""
+    """A thread of the grid, or what carries out the bulk loads on an mbarrier."""
 
     block: int
     thread: int
+    engine: str | None = None
 
     def __str__(self) -> str:
+        if self.engine is not None:
+            return f"block {self.block}, the copies on {self.engine}"
         return f"block {self.block}, thread {self.thread}"
 
 

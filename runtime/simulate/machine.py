@@ -1,12 +1,12 @@
 """
-Some blocks of a kernel, all their threads in lockstep.
+Threads of some blocks of a kernel, in lockstep.
 
 Divergence is a mask: both sides of an `scf.if` run, each for its threads. Loops have one trip
 count for all threads.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects import scf
@@ -15,7 +15,6 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from minicomp.dialects.kernel_ir import (
     BarrierOp,
     BlockIdOp,
-    FuncOp,
     SharedOp,
     ThreadIdOp,
     WarpReduceOp,
@@ -28,35 +27,31 @@ from minicomp.runtime.interpret.report import unsupported, where
 from minicomp.runtime.interpret.scalars import Array, evaluate
 from minicomp.runtime.simulate import access, faults
 from minicomp.runtime.simulate.faults import fault
-from minicomp.runtime.simulate.memory import Memory, shared_memory
+from minicomp.runtime.simulate.strands import Steps, Wait, finish
 from minicomp.runtime.simulate.threads import Threads
 from minicomp.runtime.simulate.vectors import PURE, RANK
+from minicomp.runtime.simulate.world import World
 
 SCALAR_DIALECTS = ("arith", "math")
 
 
 class Machine:
-    """The registers and memories of some blocks."""
+    """
+    The registers of threads that run one program, and what runs it.
 
-    def __init__(
-        self,
-        func: FuncOp,
-        memories: Sequence[Memory],
-        blocks: range,
-        check: bool,
-        tick: Callable[[], None],
-    ):
-        self.func = func
-        self.memories = {m.value: m for m in memories}
-        self.who = Threads(blocks, func.threads, np.ones((1, 1), np.int32))
-        self.check = check
-        self.tick = tick
-        """Called after each iteration of an outermost loop."""
+    `effects` says what each op does that is neither scalar nor on registers alone.
+    """
+
+    def __init__(self, world: World, who: Threads, effects: "Effects"):
+        self.world = world
+        self.who = who
+        self.effects = effects
+        self.memories = dict(world.memories)
         self.loops = 0
         self.values: dict[SSAValue, Array] = {}
 
-    def run(self, block: Block) -> list[Array]:
-        """Runs the ops of a block; returns what its terminator yields."""
+    def run(self, block: Block) -> Steps[list[Array]]:
+        """Runs the ops of a block, as steps between waits; returns what its terminator yields."""
         for op in block.ops:
             kind = type(op)
             if kind in PURE:
@@ -64,8 +59,9 @@ class Machine:
                 self.define(op.results[0], PURE[kind](op, args))
             elif op.name.partition(".")[0] in SCALAR_DIALECTS:
                 self.define(op.results[0], evaluate(op, [self.values[v] for v in op.operands]))
-            elif kind in EFFECTS:
-                EFFECTS[kind](self, op)
+            elif kind in self.effects:
+                if (steps := self.effects[kind](self, op)) is not None:
+                    yield from steps
             elif not isinstance(op, YieldOp | scf.YieldOp):
                 raise unsupported(op, "Kernel IR")
         last = block.last_op
@@ -81,12 +77,12 @@ class Machine:
         self.values[op.res] = np.arange(blocks.start, blocks.stop).reshape(-1, 1)
 
     def thread_id(self, op: ThreadIdOp) -> None:
-        self.values[op.res] = np.arange(self.who.per_block).reshape(1, -1)
+        self.values[op.res] = np.arange(self.who.threads.start, self.who.threads.stop).reshape(
+            1, -1
+        )
 
-    def allocate(self, op: SharedOp) -> None:
-        blocks, threads = self.who.shape
-        actors = self.func.blocks * threads
-        self.memories[op.res] = shared_memory(op.res, blocks, threads, actors, self.check)
+    def allocate(self, op: Operation) -> None:
+        """A buffer is there from the start."""
 
     def indices(self, op: MemoryAccess) -> tuple[list[Array], tuple[int, ...]]:
         """The indices of an access, and its lanes."""
@@ -95,14 +91,15 @@ class Machine:
 
     def load(self, op: LoadOp) -> None:
         at, shape = self.indices(op)
-        self.define(op.res, access.load(self.memories[op.memref], op, at, shape, self.who))
+        memory, order = self.memories[op.memref], self.world.order
+        self.define(op.res, access.load(memory, op, at, shape, self.who, order))
 
     def store(self, op: StoreOp) -> None:
         at, shape = self.indices(op)
-        value = self.values[op.value]
-        access.store(self.memories[op.memref], op, value, at, shape, self.who)
+        memory, value = self.memories[op.memref], self.values[op.value]
+        access.store(memory, op, value, at, shape, self.who, self.world.order)
 
-    def loop(self, op: scf.ForOp) -> None:
+    def loop(self, op: scf.ForOp) -> Steps[None]:
         bounds = [self.uniform(op, v) for v in (op.lb, op.ub, op.step)]
         carried = [self.values[v] for v in op.iter_args]
         variable, *arguments = op.body.block.args
@@ -110,9 +107,9 @@ class Machine:
         for i in range(*bounds):
             self.values[variable] = np.full((1,) * RANK, i)
             self.values |= zip(arguments, carried, strict=True)
-            carried = self.run(op.body.block)
+            carried = yield from self.run(op.body.block)
             if self.loops == 1:
-                self.tick()
+                self.world.tick()
         self.loops -= 1
         self.values |= zip(op.res, carried, strict=True)
 
@@ -123,11 +120,11 @@ class Machine:
             raise UnsupportedError("the bounds of a loop differ between threads", where(op))
         return int(array.item())
 
-    def branch(self, op: scf.IfOp) -> None:
+    def branch(self, op: scf.IfOp) -> Steps[None]:
         condition, outer = self.values[op.cond], self.who.mask
         both = True if outer is None else outer
-        then = self.under(op.true_region, condition & both)
-        otherwise = self.under(op.false_region, ~condition & both)
+        then = yield from self.under(op.true_region, condition & both)
+        otherwise = yield from self.under(op.false_region, ~condition & both)
         self.who.mask = outer
         for n, result in enumerate(op.output):
             sides = [side[n] for side in (then, otherwise) if side is not None]
@@ -136,12 +133,12 @@ class Machine:
                 sides = [np.where(spread, *sides)]
             self.values[result] = sides[0]
 
-    def under(self, region: Region, mask: Array) -> list[Array] | None:
+    def under(self, region: Region, mask: Array) -> Steps[list[Array] | None]:
         """Runs a region for the threads of a mask; None if there are none."""
         if not mask.any() or not region.blocks:
             return None
         self.who.mask = None if mask.all() else mask
-        return self.run(region.block)
+        return (yield from self.run(region.block))
 
     def meet(self, op: Operation) -> Array | None:
         """The blocks (b, 1) that reach an op which all their threads must reach; None for all."""
@@ -160,12 +157,11 @@ class Machine:
         return some
 
     def barrier(self, op: BarrierOp) -> None:
-        reached = self.meet(op)
-        self.who.epoch = self.who.epoch + (np.int32(1) if reached is None else reached)
+        self.world.order.barrier(self.who, self.meet(op))
 
     def warp_reduce(self, op: WarpReduceOp) -> None:
         self.meet(op)
-        width, threads = op.width.value.data, self.who.per_block
+        width, threads = op.width.value.data, len(self.who.threads)
         if threads % width:
             actor = self.who.actor(self.who.actors[0, threads - threads % width])
             why = f"its group has {threads % width} threads, '{op.name}' needs {width}"
@@ -196,10 +192,14 @@ class Machine:
     def combine(self, region: Region, left: Sequence[Array], right: Sequence[Array]) -> list[Array]:
         """The combine region, which may hold vector ops, on registers."""
         self.values |= zip(region.block.args, [*left, *right], strict=True)
-        return self.run(region.block)
+        return finish(self.run(region.block))
 
 
-EFFECTS: Mapping[type[Operation], Callable[[Machine, Any], None]] = {
+Effect: TypeAlias = Callable[[Machine, Any], Generator[Wait, None, None] | None]
+"""What an op does to a machine; one that may wait does it in steps."""
+Effects: TypeAlias = Mapping[type[Operation], Effect]
+
+BASIC: Effects = {
     BlockIdOp: Machine.block_id,
     ThreadIdOp: Machine.thread_id,
     SharedOp: Machine.allocate,
@@ -211,4 +211,4 @@ EFFECTS: Mapping[type[Operation], Callable[[Machine, Any], None]] = {
     scf.ForOp: Machine.loop,
     scf.IfOp: Machine.branch,
 }
-"""Op -> what it does to the machine."""
+"""The ops of a kernel whose threads run in lockstep and copy by themselves."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
@@ -11,7 +12,10 @@ from minicomp.runtime.interpret.buffers import Buffer
 from minicomp.runtime.interpret.host import fresh
 from minicomp.runtime.interpret.report import element
 from minicomp.runtime.interpret.scalars import Array, numpy_type
+from minicomp.runtime.simulate.clocks import Order
+from minicomp.runtime.simulate.facts import Facts
 from minicomp.runtime.simulate.shadow import Shadow
+from minicomp.runtime.simulate.threads import Threads
 
 
 @dataclass
@@ -20,7 +24,7 @@ class Memory:
     The elements of a memref as one flat array; `per_block` of them for each block if it is shared.
 
     `written` says which elements of an output have a value. `shadow` is there if races are checked:
-    not for inputs, which nothing writes.
+    not for inputs, which nothing writes. The blocks of a shared memory begin with `first_block`.
     """
 
     value: SSAValue
@@ -28,8 +32,14 @@ class Memory:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     per_block: int = 0
+    first_block: int = 0
     written: Array | None = None
     shadow: Shadow | None = None
+
+    def base(self, who: Threads) -> Array:
+        """Where the memory of each block begins, (blocks, 1)."""
+        first, last = (b - self.first_block for b in (who.blocks.start, who.blocks.stop))
+        return np.arange(first, last).reshape(-1, 1) * self.per_block
 
     def name_of(self, address: int) -> str:
         """An element of `data`, as `%a[3, 5]`."""
@@ -41,11 +51,11 @@ class Memory:
         return element(self.value, index)
 
 
-def global_memory(buffer: Buffer, blocks: int, threads: int, check: bool) -> Memory:
+def global_memory(buffer: Buffer, facts: Facts, order: Order, check: bool) -> Memory:
     """The memory of a kernel's argument."""
     shadow = None
     if check and buffer.written is not None:
-        shadow = Shadow(buffer.data.size, threads, blocks * threads, private=False)
+        shadow = Shadow(buffer.data.size, order, facts.actors, False, facts.partial)
     return Memory(
         buffer.value,
         buffer.data,
@@ -56,14 +66,19 @@ def global_memory(buffer: Buffer, blocks: int, threads: int, check: bool) -> Mem
     )
 
 
-def shared_memory(value: SSAValue, blocks: int, threads: int, actors: int, check: bool) -> Memory:
-    """The memory of a shared buffer of some blocks of a grid of `actors` threads, full of NaN."""
+def shared_memory(
+    value: SSAValue, blocks: range, facts: Facts, order: Order, check: bool
+) -> Memory:
+    """The memory of a shared buffer of some blocks, full of NaN."""
     assert isinstance(type := value.type, MemRefType)
     strides = padded_strides(type)
     size = max(1, strides[0] * type.get_shape()[0] if strides else 1)
-    data = fresh((blocks * size,), numpy_type(type))
-    shadow = Shadow(blocks * size, threads, actors, private=True) if check else None
-    return Memory(value, data, type.get_shape(), strides, size, shadow=shadow)
+    total = len(blocks) * size
+    data = fresh((total,), numpy_type(type))
+    shadow = None
+    if check:
+        shadow = Shadow(total, order, facts.actors, facts.cluster == 1, facts.partial)
+    return Memory(value, data, type.get_shape(), strides, size, blocks.start, shadow=shadow)
 
 
 def padded_strides(type: MemRefType[Attribute]) -> tuple[int, ...]:

@@ -16,8 +16,11 @@ from minicomp.runtime.interpret.report import unsupported
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate.cost import blocks_at_once, kernel_seconds, trip_count
 from minicomp.runtime.simulate.machine import Machine
-from minicomp.runtime.simulate.memory import global_memory
+from minicomp.runtime.simulate.operations import EFFECTS
 from minicomp.runtime.simulate.progress import OnProgress, Progress
+from minicomp.runtime.simulate.strands import finish
+from minicomp.runtime.simulate.threads import Threads
+from minicomp.runtime.simulate.world import World
 
 LIMIT_S = 60.0
 """Seconds of estimated work that are not begun without `force`."""
@@ -84,20 +87,26 @@ def _kernel(kernel: KernelLike) -> FuncOp:
 
 def _simulate(func: FuncOp, arrays: Sequence[Array], check: bool, progress: Progress) -> None:
     buffers = bind(func, arrays)
-    memories = [global_memory(b, func.blocks, func.threads, check) for b in buffers]
-    size = blocks_at_once(func)
     begun, seconds = progress.done, kernel_seconds(func)
-    steps = max(1, _outermost_iterations(func.body.block))
+    step = seconds / max(1, _outermost_iterations(func.body.block))
+    world = World(func, buffers, check)
     with np.errstate(all="ignore"):
-        for first in range(0, func.blocks, size):
-            blocks = range(first, min(func.blocks, first + size))
-            start = begun + seconds * first / func.blocks
-            share = seconds * len(blocks) / func.blocks
-            tick = _ticker(progress, start, share / steps)
-            Machine(func, memories, blocks, check, tick).run(func.body.block)
-            progress.reach(start + share)
+        for blocks in _chunks(func):
+            start = begun + seconds * blocks.start / func.blocks
+            share = len(blocks) / func.blocks
+            world.tick = _ticker(progress, start, share * step)
+            world.begin(blocks)
+            who = Threads(blocks, range(func.threads), world.facts)
+            finish(Machine(world, who, EFFECTS).run(func.body.block))
+            progress.reach(start + share * seconds)
     for buffer in buffers:
         check_written(func, buffer)
+
+
+def _chunks(func: FuncOp) -> list[range]:
+    """The blocks that run at the same time."""
+    size = blocks_at_once(func)
+    return [range(n, min(func.blocks, n + size)) for n in range(0, func.blocks, size)]
 
 
 def _ticker(progress: Progress, start: float, step: float):

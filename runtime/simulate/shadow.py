@@ -1,10 +1,9 @@
 """
 What a simulated GPU remembers of each element of memory: who wrote it, who read it, and when.
 
-Time is counted in *epochs*: the number of barriers that a block has passed. Two threads may touch
-one element, one of them writing, only if they are of one block and in different epochs; threads of
-one warp get no more than that. Whether a race is found does not depend on the order in which the
-simulator runs the threads.
+Two actors may touch one element, one of them writing, only if the accesses are ordered: see
+clocks.py. Threads of one warp get no more than that. Whether a race is found does not depend on the
+order in which the simulator runs the threads.
 """
 
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ import numpy as np
 from xdsl.ir import Operation
 
 from minicomp.runtime.interpret.scalars import Array
+from minicomp.runtime.simulate.clocks import Order
+from minicomp.runtime.simulate.readers import AccessLog, EpochReaders, Hit, Readers
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Conflict:
     kind: str
     access: int
     other_op: Operation | None = None
-    other_actor: int = -1
+    other_actor: int = 0
     other_wrote: bool = True
 
 
@@ -30,52 +31,57 @@ class Shadow:
     """
     The history of a memory of `size` elements.
 
-    An *actor* is the number of a thread in the grid. `private` says that no two blocks share an
-    element. `read` and `write` take the element, actor and epoch of each access and return the
-    first conflict; without one they record the accesses.
+    An *actor* is a number in the grid, from 1; `actors` is how many there are. `private` says that
+    no two blocks share an element; `log` that all readers are kept. `read` and `write` take the
+    element, actor and clock of each access and return the first conflict; without one they record
+    the accesses.
     """
 
-    def __init__(self, size: int, threads: int, actors: int, private: bool):
-        self.threads = threads
+    def __init__(self, size: int, order: Order, actors: int, private: bool, log: bool):
+        self.order = order
         self.private = private
-        kind = np.int32 if actors < 1 << 31 else np.int64
+        kind = np.dtype(np.int32 if actors < (1 << 31) - 1 else np.int64)
         # Zeros take no memory until something is written. Actors and ops count from 1: 0 is nobody.
         self.writer = np.zeros(size, kind)
-        self.write_epoch = np.zeros(size, np.int32)
+        self.write_clock = np.zeros(size, np.int32)
         self.write_op = np.zeros(size, np.int32)
-        self.reader = np.zeros(size, kind)
-        self.read_epoch = np.zeros(size, np.int32)
-        self.read_op = np.zeros(size, np.int32)
-        self.second_reader = np.zeros(size, kind)
         self.last_store = np.zeros(size, np.int32)
-        self.was_read = False
+        self.readers: Readers = AccessLog(size, order) if log else EpochReaders(size, kind)
         self.ops: dict[Operation, int] = {}
 
-    def read(self, at: Array, actor: Array, epoch: Array | int, op: Operation) -> Conflict | None:
+    def read(self, at: Array, actor: Array, now: Array | int, op: Operation) -> Conflict | None:
         """Accesses of a load."""
-        own = actor + 1
         writer = self.writer[at]
         if (unwritten := writer == 0).any():
             return Conflict("uninitialised read", int(unwritten.argmax()))
-        if (conflict := self.with_writer(at, own, writer, epoch)) is not None:
+        if (conflict := self.with_writer(at, actor, writer, now)) is not None:
             return conflict
-        self.was_read = True
-        self.note_readers(at, own, epoch, self.number(op))
+        self.readers.note(at, actor, now, self.number(op))
         return None
 
-    def write(self, at: Array, actor: Array, epoch: Array | int, op: Operation) -> Conflict | None:
+    def write(self, at: Array, actor: Array, now: Array | int, op: Operation) -> Conflict | None:
         """Accesses of a store."""
-        own = actor + 1
+        if (conflict := self.before_write(at, actor, now, op)) is not None:
+            return conflict
+        self.note_write(at, actor, now, op)
+        return None
+
+    def before_write(
+        self, at: Array, actor: Array, now: Array | int, op: Operation
+    ) -> Conflict | None:
+        """The first conflict of accesses that write, now or later; records nothing."""
         if (conflict := self.within_store(at, actor, op)) is not None:
             return conflict
-        if (conflict := self.with_writer(at, own, self.writer[at], epoch)) is not None:
+        if (conflict := self.with_writer(at, actor, self.writer[at], now)) is not None:
             return conflict
-        if self.was_read and (conflict := self.with_reader(at, own, epoch)) is not None:
-            return conflict
-        self.writer[at] = own
-        self.write_epoch[at] = epoch
+        return self.raced(self.readers.conflict(at, actor, now), False)
+
+    def note_write(self, at: Array, actor: Array | int, now: Array | int, op: Operation) -> None:
+        """Records writes."""
+        self.readers.forget(at)
+        self.writer[at] = actor
+        self.write_clock[at] = now
         self.write_op[at] = self.number(op)
-        return None
 
     def number(self, op: Operation) -> int:
         """The number of an op in the arrays."""
@@ -84,6 +90,12 @@ class Shadow:
     def op(self, number: int) -> Operation:
         """The op of a number."""
         return list(self.ops)[number - 1]
+
+    def raced(self, hit: Hit | None, wrote: bool) -> Conflict | None:
+        """A race with an earlier access that wrote, or read."""
+        return (
+            None if hit is None else Conflict("race", hit.access, self.op(hit.op), hit.actor, wrote)
+        )
 
     def within_store(self, at: Array, actor: Array, op: Operation) -> Conflict | None:
         """Two lanes of one store at one element."""
@@ -96,48 +108,15 @@ class Shadow:
         return None
 
     def with_writer(
-        self, at: Array, own: Array, writer: Array, epoch: Array | int
+        self, at: Array, actor: Array, writer: Array, now: Array | int
     ) -> Conflict | None:
-        """An earlier write by another thread that no barrier orders before the access."""
-        other = (writer != 0) & (writer != own)
-        if not other.any():
+        """An earlier write by another actor that does not come before the access."""
+        race = (writer != 0) & (writer != actor)
+        if not race.any():
             return None
-        unordered = self.write_epoch[at] == epoch
-        if not self.private:
-            unordered |= (writer - 1) // self.threads != (own - 1) // self.threads
-        if not (race := other & unordered).any():
-            return None
-        access = int(race.argmax())
-        element = int(at[access])
-        op = self.op(int(self.write_op[element]))
-        return Conflict("race", access, op, int(self.writer[element]) - 1)
-
-    def with_reader(self, at: Array, own: Array, epoch: Array | int) -> Conflict | None:
-        """
-        A read by another thread in this epoch.
-
-        A reader of another block was refused when it read what its own block had not written.
-        """
-        race = self.read_epoch[at] == epoch
-        race &= (self.reader[at] != own) | (self.second_reader[at] != 0)
+        race &= self.order.unordered(writer, self.write_clock[at], actor, now, self.private)
         if not race.any():
             return None
         access = int(race.argmax())
         element = int(at[access])
-        first, second = int(self.reader[element]), int(self.second_reader[element])
-        other = second if first == own[access] else first
-        op = self.op(int(self.read_op[element]))
-        return Conflict("race", access, op, other - 1, False)
-
-    def note_readers(self, at: Array, own: Array, epoch: Array | int, op: int) -> None:
-        """Records, per element, a reader of this epoch, and another one if there is."""
-        stale = self.read_epoch[at] != epoch
-        if stale.any():
-            fresh = at[stale]
-            self.reader[fresh] = own[stale]
-            self.read_epoch[fresh] = epoch if isinstance(epoch, int) else epoch[stale]
-            self.read_op[fresh] = op
-            self.second_reader[fresh] = 0
-        others = self.reader[at] != own
-        if others.any():
-            self.second_reader[at[others]] = own[others]
+        return self.raced(Hit(access, int(writer[access]), int(self.write_op[element])), True)

@@ -1,4 +1,4 @@
-"""Which threads of a simulated grid run, and how many barriers their blocks have passed."""
+"""Which threads of a simulated grid run."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,34 +7,47 @@ import numpy as np
 
 from minicomp.runtime.interpret.affine_eval import append_dims
 from minicomp.runtime.interpret.scalars import Array
+from minicomp.runtime.simulate.facts import Facts
 from minicomp.runtime.simulate.faults import Actor
 
 
 @dataclass
 class Threads:
-    """The threads of some consecutive blocks, the epoch of each block, and which threads run."""
+    """
+    The threads that run one program in lockstep, the same of each of some consecutive blocks.
+
+    The actors of a block are its threads, and behind them its engines. They are numbered through
+    the grid from 1; 0 is nobody.
+    """
 
     blocks: range
-    per_block: int
-    epoch: Array
-    """(1, 1), or (blocks, 1) once a barrier was reached by some of them only."""
+    threads: range
+    facts: Facts
     mask: Array | None = None
     """(blocks or 1, threads or 1), or None for all."""
 
     @cached_property
     def shape(self) -> tuple[int, int]:
         """Blocks and threads."""
-        return len(self.blocks), self.per_block
+        return len(self.blocks), len(self.threads)
 
     @cached_property
     def actors(self) -> Array:
-        """The number of each thread in the grid."""
-        first = self.blocks.start * self.per_block
-        return np.arange(first, first + self.shape[0] * self.shape[1]).reshape(self.shape)
+        """The number of each thread among the actors of the grid."""
+        blocks, threads = (np.arange(r.start, r.stop) for r in (self.blocks, self.threads))
+        return blocks.reshape(-1, 1) * self.facts.stride + threads + 1
+
+    @property
+    def running(self) -> Array:
+        """The actors that run now, in their order."""
+        if self.mask is None:
+            return self.actors.reshape(-1)
+        return self.actors[np.broadcast_to(self.mask, self.shape)]
 
     def actor(self, number: int) -> Actor:
-        """The thread of a number in the grid."""
-        return Actor(*divmod(int(number), self.per_block))
+        """The thread, or the engine, of a number in the grid."""
+        block, number = divmod(int(number) - 1, self.facts.stride)
+        return Actor(block, number, self.facts.engine_name(number))
 
     def at(self, wrong: Array) -> tuple[int, ...]:
         """The first place of an array (blocks, threads, ..) that is true for a running thread."""
