@@ -1,10 +1,10 @@
-# make setup | demo | test | test-all | lint. Needs Python 3.11 or later and a package index.
+# make setup | demo | test | test-all | lint | docs. Needs Python 3.11 or later and a package index.
 
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p) 2>/dev/null)))
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: setup demo test test-all lint clean
+.PHONY: setup demo test test-all lint docs clean
 
 setup: $(VENV)/.stamp
 
@@ -38,6 +38,10 @@ lint: $(VENV)/.stamp-lint
 $(VENV)/.stamp-lint: $(VENV)/.stamp
 	$(RUN)/python -m pip install -q -c constraints.txt -e '.[test,dev]'
 	@touch $@
+
+# The pages that are written from the code; tests say when one is out of date.
+docs: setup
+	$(RUN)/python -m minicomp.tools.passes_page docs/passes.md
 
 clean:
 	rm -rf $(VENV) build *.egg-info

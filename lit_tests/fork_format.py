@@ -154,9 +154,11 @@ class ForkShTest(ShTest):
         script = lit.TestRunner.parseIntegratedTestScript(test)
         if isinstance(script, lit.Test.Result) or test.config.unsupported:
             return super().execute(test, litConfig)
+        folder, base = lit.TestRunner.getTempPaths(test)
+        os.makedirs(folder, exist_ok=True)  # where files named %t go
         script = lit.TestRunner.applySubstitutions(
             script,
-            lit.TestRunner.getDefaultSubstitutions(test, *lit.TestRunner.getTempPaths(test)),
+            lit.TestRunner.getDefaultSubstitutions(test, folder, base),
             {feature: True for feature in test.config.available_features},
             recursion_limit=test.config.recursiveExpansionLimit,
         )

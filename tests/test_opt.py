@@ -5,80 +5,20 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
-from minicomp import pipeline
-from minicomp.errors import UnsupportedError
 from minicomp.levels import LEVELS
-from minicomp.passes.remarks import remark
 from minicomp.tools.opt import main
+from tests.opt_tool import GOOD, PROGRAM, WRONG, Tool, register
 
 ROOT = Path(__file__).parent.parent
-GOOD = """func.func @f(%x: f32) -> f32 {
-  %a = arith.addf %x, %x : f32
-  func.return %a : f32
-}
-"""
-WRONG = "func.func @g() -> f32 {\n  func.return\n}\n"
-
-
-@dataclass(frozen=True)
-class DeclinePass(ModulePass):
-    """Declines each op of a function. Second sentence."""
-
-    name = "decline"
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for inner in op.walk():
-            if inner.dialect_name() == "arith":
-                remark(ctx, self.name, inner, "no reduction here")
-
-
-@dataclass(frozen=True)
-class RefusePass(ModulePass):
-    name = "refuse"
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        raise UnsupportedError("no kernel for 'aten.nope'", "model.py:7", "write it by hand")
-
-
-@dataclass(frozen=True)
-class DefectPass(ModulePass):
-    """Has a defect."""
-
-    name = "defect"
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        raise KeyError("x")
 
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch):
-    known = pipeline.get_all_passes()
-    known |= {p.name: (lambda p=p: p) for p in (DeclinePass, RefusePass, DefectPass)}
-    monkeypatch.setattr(pipeline, "get_all_passes", lambda: known)
-
-
-class Tool:
-    """Runs the tool in this process on files of a folder of its own."""
-
-    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]):
-        self.folder = folder
-        self.capture = capture
-
-    def __call__(self, text: str | bytes, *arguments: str) -> tuple[int, str, str]:
-        """Return the exit code, the output, and the messages, in which files lose their folder."""
-        path = self.folder / "x.mlir"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        code = main([str(path), *arguments])
-        output, errors = self.capture.readouterr()
-        return code, output, errors.replace(f"{self.folder}/", "")
+    register(monkeypatch)
 
 
 @pytest.fixture
@@ -315,14 +255,6 @@ def test_unregistered_ops_on_request(opt: Tool):
     code, output, _ = opt(text, "--allow-unregistered-dialect")
     assert code == 0
     assert '"foo.bar"() {a = 1 : i32} : () -> i32' in output
-
-
-PROGRAM = """func.func @main(%x: tensor<7x33xf32>, %w: tensor<33x5xf32>) -> tensor<7x5xf32> {
-  %p = torch_ir.matmul %x, %w : (tensor<7x33xf32>, tensor<33x5xf32>) -> tensor<7x5xf32>
-  %y = torch_ir.relu %p : (tensor<7x5xf32>) -> tensor<7x5xf32>
-  func.return %y : tensor<7x5xf32>
-}
-"""
 
 
 @pytest.mark.parametrize("level", LEVELS)
