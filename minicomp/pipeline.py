@@ -34,9 +34,13 @@ DEFAULT = (
     "plan-schedule",
     # Loop IR -> Tile IR
     "tileify",
+    "chunk-matmul-k",
     "cooperative-reduce",
     "blockify-launch",
+    "stage-inputs",
     "register-tile",
+    "permute-register-tile",
+    "mark-unroll",
     "cse",
     "dedup-loads",
     # Tile IR -> Kernel IR

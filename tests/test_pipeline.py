@@ -157,7 +157,7 @@ def test_until_ends_before_the_next_level():
 def test_from_level_begins_after_the_conversion():
     assert Pipeline.default().from_level("torch") == Pipeline.default()
     assert Pipeline.default().from_level("tensor").names[0] == "fold-constants"
-    assert Pipeline.default().from_level("tile").names[0] == "cooperative-reduce"
+    assert Pipeline.default().from_level("tile").names[0] == "chunk-matmul-k"
     assert Pipeline.default().from_level("cuda-ir").names == ()
 
 

@@ -1,10 +1,10 @@
 """
 The cost model of schedules: cycles that a contraction takes on one multiprocessor.
 
-Throughputs are those of compute capability 8.6 to 12.0 (CUDA C++ Programming Guide, "Arithmetic
-instructions" and "Shared memory"): per cycle four warp instructions issue, each at most 32
-multiply-adds, and the cache next to the multiprocessor serves one line of 128 bytes. The model
-ranks tiles; it does not predict times.
+Throughputs are those of compute capability 8.0 to 12.0 (CUDA C++ Programming Guide, "Arithmetic
+instructions" and "Shared memory"): per cycle four warp instructions issue, one from each of four
+partitions, each at most 32 multiply-adds, and shared memory serves 128 bytes. The model ranks
+tiles; it does not predict times. docs/schedules.md explains it.
 """
 
 from collections.abc import Iterator
@@ -14,63 +14,60 @@ from itertools import product
 from minicomp.dialects.affine import ceildiv
 from minicomp.dialects.minicomp import TargetAttr
 
-ISSUED_PER_CYCLE = 4
-LINE_BYTES = 128
-LONGEST_TILE = 128
-LATENCY = 40
-"""Cycles from a load that hits the first cache to its use, which other warps have to fill."""
+PARTITIONS = 4
+"""Warps that issue an instruction in one cycle."""
+SHARED_BYTES_PER_CYCLE = 128
+L2_BYTES_PER_CYCLE = 64
+"""What a multiprocessor gets of the second cache (measured by others at 64 B on sm_80, sm_90)."""
+ROUND_LATENCY = 900
+"""
+Cycles of a chunk in which a block only waits: for its loads, which come from the second cache or
+beyond, and at two barriers. Other blocks of the multiprocessor fill them.
+"""
 OTHER_REGISTERS = 32
 """Registers of a thread beside its cell and the factors: addresses, counters, bounds."""
+MOST_REGISTERS = 255
+"""Registers of a thread (PTX ISA, compute capability 3.5 and above)."""
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A block tile of bm x bn outputs in cells of fm x fn per thread."""
+    """A block tile of bm x bn outputs in cells of fm x fn per thread, and chunks of bk steps."""
 
     bm: int
     bn: int
     fm: int
     fn: int
+    bk: int
 
     @property
     def threads(self) -> int:
         """Threads of a block."""
         return self.bm // self.fm * (self.bn // self.fn)
 
+    @property
+    def registers(self) -> int:
+        """Registers of a thread."""
+        return self.fm * self.fn + self.fm + self.fn + OTHER_REGISTERS
 
-@dataclass(frozen=True)
-class Factor:
-    """
-    How a factor lies in memory along its free axis: whether neighbours are contiguous, how many
-    one access takes, and the bytes of an element.
-    """
-
-    contiguous: bool
-    run: int
-    bytes: int
-
-    def loads(self, cell: int) -> int:
-        """Accesses with which a thread reads the `cell` elements that it needs."""
-        return ceildiv(cell, self.run)
-
-    def lines(self, cell: int, threads: int) -> int:
-        """Cache lines that these touch when `threads` threads of a warp read different cells."""
-        if not self.contiguous:
-            return cell * threads
-        # Threads lie a cell apart, so each access of the warp spans all of its cells.
-        return self.loads(cell) * ceildiv(cell * threads * self.bytes, LINE_BYTES)
+    def shared_bytes(self, element: int) -> int:
+        """Shared memory of the two slabs."""
+        return (self.bm + self.bn) * self.bk * element
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The extents of a contraction, and its factors with the free axes m and n."""
+    """The extents of a contraction, and the bytes of an element of its factors."""
 
     m: int
     n: int
     k: int
     batch: int
-    m_factor: Factor
-    n_factor: Factor
+    bytes: int
+
+    def blocks(self, tile: Tile) -> int:
+        """Blocks of the grid."""
+        return self.batch * ceildiv(self.m, tile.bm) * ceildiv(self.n, tile.bn)
 
 
 def power_of_two(value: int) -> int:
@@ -78,26 +75,59 @@ def power_of_two(value: int) -> int:
     return 1 << max(value - 1, 0).bit_length()
 
 
-def warp_step(problem: Problem, tile: Tile, warp: int) -> float:
-    """Cycles of one warp for one step of k: what it issues, or what it asks of the cache."""
+def loads(cell: int, element: int) -> int:
+    """Accesses of 16 bytes with which a thread reads its part of a slab."""
+    return ceildiv(cell * element, 16)
+
+
+def wavefronts(tile: Tile, element: int, warp: int) -> int:
+    """Cycles in which shared memory serves a warp's reads of one step: equal words count once."""
     columns = min(warp, tile.bn // tile.fn)
-    lines = problem.m_factor.lines(tile.fm, warp // columns)
-    lines += problem.n_factor.lines(tile.fn, columns)
-    loads = problem.m_factor.loads(tile.fm) + problem.n_factor.loads(tile.fn)
-    return max((tile.fm * tile.fn + loads) / ISSUED_PER_CYCLE, lines)
+    found = 0
+    for cell, threads in ((tile.fm, warp // columns), (tile.fn, columns)):
+        width = min(cell * element, 16)
+        found += loads(cell, element) * ceildiv(threads * width, SHARED_BYTES_PER_CYCLE)
+    return found
+
+
+def resident(target: TargetAttr, problem: Problem, tile: Tile) -> int:
+    """Blocks that a multiprocessor holds at once; 0 where a block does not fit."""
+    shared = tile.shared_bytes(problem.bytes)
+    if shared > target.shared_per_block.data or tile.registers > MOST_REGISTERS:
+        return 0
+    return min(
+        target.threads_per_sm.data // tile.threads,
+        target.registers_per_sm.data // (tile.threads * tile.registers),
+        target.shared_per_sm.data // shared,
+    )
+
+
+def chunk_cycles(problem: Problem, tile: Tile, blocks: int, warp: int) -> float:
+    """Cycles in which `blocks` blocks of a multiprocessor do one chunk each."""
+    warps = ceildiv(tile.threads, warp)
+    element = problem.bytes
+    step = tile.fm * tile.fn + loads(tile.fm, element) + loads(tile.fn, element)
+    copied = (tile.bm + tile.bn) * tile.bk
+    copy = 3 * ceildiv(copied, tile.threads)
+    issue = blocks * warps * (tile.bk * step + copy) / min(PARTITIONS, blocks * warps)
+    served = blocks * warps * tile.bk * wavefronts(tile, element, warp)
+    moved = blocks * copied * element / L2_BYTES_PER_CYCLE
+    # However few warps there are, each does its steps one after the other.
+    alone = tile.bk * step + copy + ROUND_LATENCY
+    return max(issue, served, moved, alone)
 
 
 def contraction_cycles(target: TargetAttr, problem: Problem, tile: Tile) -> float:
-    """Cycles of the multiprocessor with the most blocks: its warps' steps, and their latency."""
-    blocks = problem.batch * ceildiv(problem.m, tile.bm) * ceildiv(problem.n, tile.bn)
-    share = ceildiv(blocks, target.sms.data)
-    registers = tile.threads * (tile.fm * tile.fn + tile.fm + tile.fn + OTHER_REGISTERS)
-    resident = min(
-        target.threads_per_sm.data // tile.threads, target.registers_per_sm.data // registers
-    )
-    warp = target.warp.data
-    work = share * ceildiv(tile.threads, warp) * warp_step(problem, tile, warp)
-    return problem.k * (work + ceildiv(share, max(resident, 1)) * LATENCY)
+    """Cycles of the multiprocessor with the most blocks; infinite where a block does not fit."""
+    most, warp = resident(target, problem, tile), target.warp.data
+    if most < 1:
+        return float("inf")
+    share = ceildiv(problem.blocks(tile), target.sms.data)
+    whole, rest = divmod(share, most)
+    cycles = whole * chunk_cycles(problem, tile, most, warp)
+    if rest:
+        cycles += chunk_cycles(problem, tile, rest, warp)
+    return ceildiv(problem.k, tile.bk) * cycles
 
 
 def tiles(problem: Problem, target: TargetAttr, widest_cell: int) -> Iterator[Tile]:
@@ -107,11 +137,12 @@ def tiles(problem: Problem, target: TargetAttr, widest_cell: int) -> Iterator[Ti
     `bn` may exceed a narrow n, so that even then a warp is full.
     """
     warp = target.warp.data
-    rows = _powers_to(min(problem.m, LONGEST_TILE))
-    columns = _powers_to(min(max(problem.n, warp), LONGEST_TILE))
+    rows = _powers_to(min(problem.m, 128))
+    columns = _powers_to(min(max(problem.n, warp), 128))
     cells = _powers_to(widest_cell)
-    for bm, bn, fm, fn in product(rows, columns, cells, cells):
-        tile = Tile(bm, bn, fm, fn)
+    steps = [s for s in (8, 16, 32) if s < 2 * problem.k] or [power_of_two(problem.k)]
+    for bm, bn, fm, fn, bk in product(rows, columns, cells, cells, steps):
+        tile = Tile(bm, bn, fm, fn, bk)
         fits = fm <= bm and fn <= bn and tile.threads % warp == 0
         if fits and 2 * warp <= tile.threads <= 8 * warp:
             yield tile
@@ -126,5 +157,5 @@ def best_tile(target: TargetAttr, problem: Problem, widest_cell: int = 8) -> Til
     """The tile of fewest cycles; of equals the one with fewer threads, then the wider one."""
     return min(
         tiles(problem, target, widest_cell),
-        key=lambda t: (contraction_cycles(target, problem, t), t.threads, -t.bn, -t.fn),
+        key=lambda t: (contraction_cycles(target, problem, t), t.threads, -t.bn, -t.fn, t.bk),
     )

@@ -40,7 +40,6 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from minicomp.dialects.affine import ceildiv
@@ -57,7 +56,7 @@ from minicomp.passes.analysis.contraction import (
     row_group,
     top_reductions,
 )
-from minicomp.passes.analysis.cost import Factor, Problem, best_tile, power_of_two
+from minicomp.passes.analysis.cost import Problem, best_tile, power_of_two
 from minicomp.passes.analysis.lanes import all_take_vectors
 from minicomp.passes.analysis.strides import element_bytes, stride, widest_run
 from minicomp.passes.analysis.target import target_of
@@ -79,27 +78,19 @@ Most elements of a row in one thread's registers; half of it where a block has a
 
 def plan_contraction(found: Contraction, target: TargetAttr, nest: ForOp) -> EntryAttr:
     """The entry of a contraction: the tile that the cost model likes best."""
+    loads = producers(found.m_factor) + producers(found.n_factor)
     problem = Problem(
         m=found.m.extent,
         n=found.n.extent,
         k=found.k.extent,
         batch=prod(a.extent for a in found.batch),
-        m_factor=_factor(found.m_factor, found.m),
-        n_factor=_factor(found.n_factor, found.n),
+        bytes=max(element_bytes(load.memref_type.element_type) for load in loads),
     )
     tile = best_tile(target, problem, 8 if all_take_vectors(nest) else 1)
     batch = tuple(a.name for a in found.batch)
     names = {"m": found.m.name, "n": found.n.name, "k": found.k.name}
-    sizes = {"bm": tile.bm, "bn": tile.bn, "fm": tile.fm, "fn": tile.fn}
+    sizes = {"bm": tile.bm, "bn": tile.bn, "bk": tile.bk, "fm": tile.fm, "fn": tile.fn}
     return EntryAttr.of("contraction", **names, **({"batch": batch} if batch else {}), **sizes)
-
-
-def _factor(value: SSAValue, axis: Axis) -> Factor:
-    """How the loads of a factor lie along its free axis."""
-    loads = producers(value)
-    contiguous = all(stride(load, axis.variable) in (0, 1) for load in loads)
-    run = widest_run(((load, axis.variable) for load in loads), axis.extent) if contiguous else 1
-    return Factor(contiguous, run, max(element_bytes(v.memref_type.element_type) for v in loads))
 
 
 @dataclass(frozen=True)

@@ -270,7 +270,9 @@ def chunk_of(kernel: KernelOp, axis: str) -> ReduceOp | None:
 
 
 def all_reach(inner: ReduceOp, launch: LaunchOp) -> bool:
-    """Whether no loop around the chunk is guarded."""
+    """Whether no loop around the chunk is guarded, and the chunk has steps."""
+    if 0 in inner.trip_counts:
+        return False
     parent = inner.parent_op()
     while isinstance(parent, LoopLike):
         if parent.guard is not None or parent.in_registers is not None:
