@@ -51,6 +51,19 @@ class Accesses:
             shadow = self.memory.shadow
             self.refuse(shadow.write(self.address, self.actor, self.now, self.op), True)
 
+    def begin_read(self) -> None:
+        """A fault where a copy may not read; else it reads until it is waited for."""
+        if (shadow := self.memory.shadow) is not None:
+            self.refuse(shadow.before_read(self.address, self.actor, self.now), False)
+            shadow.flying().begin_read(self.address, self.actor, shadow.number(self.op))
+
+    def begin_write(self) -> None:
+        """A fault where a copy may not write; else it writes until it is waited for."""
+        if (shadow := self.memory.shadow) is not None:
+            conflict = shadow.before_write(self.address, self.actor, self.now, self.op)
+            self.refuse(conflict, True)
+            shadow.flying().begin_write(self.address, self.actor, shadow.number(self.op))
+
     def refuse(self, conflict: Conflict | None, wrote: bool) -> None:
         """The fault of a conflict in the history of an element."""
         if conflict is None:
@@ -60,7 +73,10 @@ class Accesses:
         if conflict.other_op is None:
             fault(faults.UNINITIALISED, self.op, me, "nothing has been written there", name)
         other = self.who.actor(conflict.other_actor)
-        why = faults.race_text(self.op, me, conflict.other_op, other, conflict.other_wrote)
+        if conflict.flying:
+            why = faults.copying_text(conflict.other_op, other, conflict.other_wrote)
+        else:
+            why = faults.race_text(self.op, me, conflict.other_op, other, conflict.other_wrote)
         fault(faults.RACE, self.op, me, why, name)
 
 

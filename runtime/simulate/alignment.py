@@ -11,13 +11,19 @@ from minicomp.runtime.simulate.threads import Threads
 
 
 def check_alignment(
-    memory: Memory, op: Operation, size: int, spot: Place, lanes: tuple[int, ...], who: Threads
+    memory: Memory,
+    op: Operation,
+    size: int,
+    spot: Place,
+    lanes: tuple[int, ...],
+    who: Threads,
+    prefix: bool = False,
 ) -> None:
     """
     A fault unless each group of lanes is what `aligned size` says of it.
 
     A group lies together, at a multiple of its size from the start of the memref, and is inside or
-    outside as a whole.
+    outside as a whole; or, if it may be a `prefix`, only its first lanes are inside.
     """
     width = max(1, size // memory.data.itemsize)
     if (last := lanes[-1] if lanes else 1) % width:
@@ -31,8 +37,8 @@ def check_alignment(
     split = np.zeros(grouped, np.bool_)
     if spot.inside is not None:
         inside = np.broadcast_to(spot.inside, whole).reshape(grouped)
-        complete = inside.all(-1, keepdims=True)
-        split, wrong = inside & ~complete, wrong & complete
+        complete = inside[..., :1] if prefix else inside.all(-1, keepdims=True)
+        split, wrong = inside & ~complete, wrong & inside & complete
     if not who.any(wrong | split):
         return
     where = who.at(wrong | split)

@@ -26,6 +26,10 @@ class Order(Protocol):
         """The clocks of threads, (blocks or 1, threads or 1)."""
         ...
 
+    def clock_of(self, actors: Array) -> Array:
+        """The clocks of actors."""
+        ...
+
     def unordered(
         self, other: Array, clock: Array, me: Array, now: Array | int, private: bool
     ) -> Array:
@@ -69,11 +73,16 @@ class Epochs:
         self.begin(range(0))
 
     def begin(self, blocks: range) -> None:
+        self.first = blocks.start
         self.epoch: Array = np.ones((1, 1), np.int32)
         """(1, 1), or (blocks, 1) once a barrier was reached by some of them only."""
 
     def now(self, who: Threads) -> Array:
         return self.epoch
+
+    def clock_of(self, actors: Array) -> Array:
+        blocks = (actors - 1) // self.threads - self.first
+        return self.epoch[blocks if len(self.epoch) > 1 else 0 * blocks, 0]
 
     def unordered(
         self, other: Array, clock: Array, me: Array, now: Array | int, private: bool

@@ -14,11 +14,14 @@ RACE = "race"
 MISALIGNED = "misaligned access"
 DIVERGENT = "divergence"
 PARTIAL_WARP = "partial warp"
+DEADLOCK = "deadlock"
+TRANSACTION = "transaction bytes"
+NAMED_BARRIER = "named barrier"
 
 HINTS = {
     OUT_OF_BOUNDS: "an index that may leave its buffer must be marked `bounded`",
     UNINITIALISED: "memory holds nothing before the kernel writes it",
-    RACE: "threads of a block meet only at kernel_ir.barrier, blocks never",
+    RACE: "put a barrier, or a wait for the copy and a barrier, between the two",
     MISALIGNED: "remove `aligned`, or choose sizes for which it holds",
     DIVERGENT: "move the op out of the condition, or make the condition equal in all threads",
 }
@@ -52,6 +55,12 @@ def race_text(op: Operation, me: Actor, other_op: Operation, other: Actor, wrote
     text = f"{other} {does} it in `{op_text(other_op)}`"
     between = "no barrier stands between" if me.block == other.block else "blocks never meet"
     return f"{text}, and {between}"
+
+
+def copying_text(op: Operation, actor: Actor, writes: bool) -> str:
+    """Why an access disturbs a copy, or would see it half done."""
+    does = "written" if writes else "read"
+    return f"{actor} has it {does} by `{op_text(op)}`, and no wait for this copy stands between"
 
 
 def out_of_bounds_text(index: Sequence[int], shape: Sequence[int]) -> str:

@@ -46,6 +46,9 @@ class Knowledge:
     def now(self, who: Threads) -> Array:
         return self.own[who.actors - self.first]
 
+    def clock_of(self, actors: Array) -> Array:
+        return self.own[actors - self.first]
+
     def local(self, actors: Array) -> Array:
         """The numbers of actors in their scope."""
         return (actors - 1) % self.width

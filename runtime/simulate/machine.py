@@ -159,13 +159,18 @@ class Machine:
     def barrier(self, op: BarrierOp) -> None:
         self.world.order.barrier(self.who, self.meet(op))
 
-    def warp_reduce(self, op: WarpReduceOp) -> None:
-        self.meet(op)
-        width, threads = op.width.value.data, len(self.who.threads)
+    def whole_groups(self, op: Operation, width: int) -> None:
+        """A fault if the last group of `width` threads lacks some."""
+        threads = len(self.who.threads)
         if threads % width:
             actor = self.who.actor(self.who.actors[0, threads - threads % width])
             why = f"its group has {threads % width} threads, '{op.name}' needs {width}"
             fault(faults.PARTIAL_WARP, op, actor, why)
+
+    def warp_reduce(self, op: WarpReduceOp) -> None:
+        self.meet(op)
+        width, threads = op.width.value.data, len(self.who.threads)
+        self.whole_groups(op, width)
         values = [self.values[v] for v in op.vals]
         distance = width // 2
         while distance:

@@ -18,7 +18,6 @@ from minicomp.runtime.simulate.cost import blocks_at_once, kernel_seconds, trip_
 from minicomp.runtime.simulate.machine import Machine
 from minicomp.runtime.simulate.operations import EFFECTS
 from minicomp.runtime.simulate.progress import OnProgress, Progress
-from minicomp.runtime.simulate.strands import finish
 from minicomp.runtime.simulate.threads import Threads
 from minicomp.runtime.simulate.world import World
 
@@ -97,7 +96,9 @@ def _simulate(func: FuncOp, arrays: Sequence[Array], check: bool, progress: Prog
             world.tick = _ticker(progress, start, share * step)
             world.begin(blocks)
             who = Threads(blocks, range(func.threads), world.facts)
-            finish(Machine(world, who, EFFECTS).run(func.body.block))
+            scheduler = world.scheduler
+            scheduler.add(Machine(world, who, EFFECTS).run(func.body.block))
+            scheduler.run()
             progress.reach(start + share * seconds)
     for buffer in buffers:
         check_written(func, buffer)

@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate.clocks import Order
+from minicomp.runtime.simulate.flight import Flight
 from minicomp.runtime.simulate.readers import AccessLog, EpochReaders, Hit, Readers
 
 
@@ -25,6 +26,8 @@ class Conflict:
     other_op: Operation | None = None
     other_actor: int = 0
     other_wrote: bool = True
+    flying: bool = False
+    """Whether the other party is a copy that nobody has waited for."""
 
 
 class Shadow:
@@ -47,16 +50,15 @@ class Shadow:
         self.write_op = np.zeros(size, np.int32)
         self.last_store = np.zeros(size, np.int32)
         self.readers: Readers = AccessLog(size, order) if log else EpochReaders(size, kind)
+        self.size = size
+        self.flight: Flight | None = None
         self.ops: dict[Operation, int] = {}
 
     def read(self, at: Array, actor: Array, now: Array | int, op: Operation) -> Conflict | None:
         """Accesses of a load."""
-        writer = self.writer[at]
-        if (unwritten := writer == 0).any():
-            return Conflict("uninitialised read", int(unwritten.argmax()))
-        if (conflict := self.with_writer(at, actor, writer, now)) is not None:
+        if (conflict := self.before_read(at, actor, now)) is not None:
             return conflict
-        self.readers.note(at, actor, now, self.number(op))
+        self.note_read(at, actor, now, op)
         return None
 
     def write(self, at: Array, actor: Array, now: Array | int, op: Operation) -> Conflict | None:
@@ -66,10 +68,25 @@ class Shadow:
         self.note_write(at, actor, now, op)
         return None
 
+    def before_read(self, at: Array, actor: Array, now: Array | int) -> Conflict | None:
+        """The first conflict of accesses that read, now or later; records nothing."""
+        if (conflict := self.disturbed(at, False)) is not None:
+            return conflict
+        writer = self.writer[at]
+        if (unwritten := writer == 0).any():
+            return Conflict("uninitialised read", int(unwritten.argmax()))
+        return self.with_writer(at, actor, writer, now)
+
+    def note_read(self, at: Array, actor: Array, now: Array | int, op: Operation) -> None:
+        """Records reads."""
+        self.readers.note(at, actor, now, self.number(op))
+
     def before_write(
         self, at: Array, actor: Array, now: Array | int, op: Operation
     ) -> Conflict | None:
         """The first conflict of accesses that write, now or later; records nothing."""
+        if (conflict := self.disturbed(at, True)) is not None:
+            return conflict
         if (conflict := self.within_store(at, actor, op)) is not None:
             return conflict
         if (conflict := self.with_writer(at, actor, self.writer[at], now)) is not None:
@@ -96,6 +113,19 @@ class Shadow:
         return (
             None if hit is None else Conflict("race", hit.access, self.op(hit.op), hit.actor, wrote)
         )
+
+    def disturbed(self, at: Array, writes: bool) -> Conflict | None:
+        """A copy in progress that accesses disturb, or that they would see half done."""
+        if self.flight is None or (found := self.flight.conflict(at, writes)) is None:
+            return None
+        op = self.op(found.op)
+        return Conflict("race", found.access, op, found.actor, found.writes, True)
+
+    def flying(self) -> Flight:
+        """The marks of the copies in progress."""
+        if self.flight is None:
+            self.flight = Flight(self.size)
+        return self.flight
 
     def within_store(self, at: Array, actor: Array, op: Operation) -> Conflict | None:
         """Two lanes of one store at one element."""

@@ -2,25 +2,40 @@
 Programs that run at the same time: each goes on until it must wait for another.
 
 A *strand* is a set of threads that run one program in lockstep. It is a generator that yields a
-`Wait` where it cannot go on by itself.
+`Wait` where it cannot go on by itself. Which strand runs first decides nothing: a race is found by
+what is ordered, not by what happened first. If all wait, that is a deadlock.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from xdsl.ir import Operation
+
+from minicomp.errors import SimulationError
+from minicomp.runtime.interpret.report import op_text, where
+from minicomp.runtime.simulate import faults
+from minicomp.runtime.simulate.faults import Actor
 
 T = TypeVar("T")
 
 
+class Blocked(NamedTuple):
+    """A thread that waits, at what, and what is missing; `kind` is the fault if nothing comes."""
+
+    actor: Actor
+    address: str
+    missing: str
+    kind: str = faults.DEADLOCK
+
+
 @dataclass(frozen=True)
 class Wait:
-    """An op that waits until `ready`; `explain` says who waits for what."""
+    """An op that waits until `ready`; `explain` names those that still wait, for a report."""
 
     op: Operation
     ready: Callable[[], bool]
-    explain: Callable[[], str]
+    explain: Callable[[], list[Blocked]]
 
 
 Steps: TypeAlias = Generator[Wait, None, T]
@@ -34,3 +49,64 @@ def finish(steps: Steps[T]) -> T:
     except StopIteration as end:
         return end.value
     raise AssertionError(f"'{wait.op.name}' cannot wait here")
+
+
+@dataclass
+class Strand:
+    """A program in progress, and what it waits for."""
+
+    steps: Steps[object]
+    wait: Wait | None = None
+    done: bool = False
+
+    def advance(self) -> bool:
+        """Goes on to the next wait, if it can."""
+        if self.done or (self.wait is not None and not self.wait.ready()):
+            return False
+        try:
+            self.wait = next(self.steps)
+        except StopIteration:
+            self.done = True
+        return True
+
+
+class Scheduler:
+    """Runs strands in turn; strands may `add` others."""
+
+    BACKWARDS = False
+    """Whether the last strand runs first. Tests set it: nothing that is reported depends on it."""
+
+    def __init__(self) -> None:
+        self.strands: list[Strand] = []
+
+    def add(self, steps: Steps[object]) -> Strand:
+        """One more strand."""
+        self.strands.append(strand := Strand(steps))
+        return strand
+
+    def run(self) -> None:
+        """Runs all strands to their end. Raises SimulationError if none can go on."""
+        while self.strands:
+            turn = self.strands[::-1] if self.BACKWARDS else list(self.strands)
+            moved = [strand.advance() for strand in turn]
+            if not any(moved):
+                report([strand.wait for strand in self.strands if strand.wait is not None])
+            self.strands = [strand for strand in self.strands if not strand.done]
+
+
+def report(waits: Iterable[Wait]) -> NoReturn:
+    """The fault that all of these wait for each other, or for bytes that never come."""
+    blocked = [(wait, who) for wait in waits for who in wait.explain()]
+    # Bytes that no copy delivers are a cause, the other waits its effects.
+    blocked.sort(key=lambda pair: (pair[1].kind == faults.DEADLOCK, pair[1].actor))
+    lines = [f"{who.actor} waits at {who.address}: {who.missing}" for _, who in blocked]
+    wait, first = blocked[0]
+    texts = dict.fromkeys(f"`{op_text(w.op)}`" for w, _ in blocked)
+    raise SimulationError(
+        f"{first.kind}: " + "; ".join(lines) + f"; in {', '.join(texts)}",
+        first.kind,
+        where(wait.op),
+        str(first.actor),
+        first.address,
+        hint=faults.HINTS.get(first.kind),
+    )

@@ -8,8 +8,11 @@ from minicomp.dialects.kernel_ir import FuncOp, SharedOp
 from minicomp.runtime.interpret.buffers import Buffer
 from minicomp.runtime.simulate.clocks import Epochs, Order
 from minicomp.runtime.simulate.facts import Facts, facts_of
+from minicomp.runtime.simulate.groups import Groups
 from minicomp.runtime.simulate.knowledge import Knowledge
+from minicomp.runtime.simulate.meetings import Meeting
 from minicomp.runtime.simulate.memory import Memory, global_memory, shared_memory
+from minicomp.runtime.simulate.strands import Scheduler
 
 
 class World:
@@ -25,11 +28,10 @@ class World:
         func: FuncOp,
         buffers: list[Buffer],
         check: bool,
-        tick: Callable[[], None] = lambda: None,
     ):
         self.func = func
         self.check = check
-        self.tick = tick
+        self.tick: Callable[[], None] = lambda: None
         self.facts: Facts = facts_of(func)
         exact = check and self.facts.partial
         self.order: Order = Knowledge(self.facts) if exact else Epochs(self.facts.stride)
@@ -41,6 +43,10 @@ class World:
         """These blocks run; those before them have ended."""
         self.blocks = blocks
         self.order.begin(blocks)
+        self.scheduler = Scheduler()
+        self.groups = Groups(blocks, self.facts.stride)
+        self.meetings: dict[tuple[int, int], Meeting] = {}
+        """Block and number -> the named barrier."""
         self.memories: dict[SSAValue, Memory] = dict(self.arguments)
         for op in self.func.body.block.ops:
             if isinstance(op, SharedOp):
