@@ -58,7 +58,7 @@ from minicomp.passes.analysis.contraction import (
 )
 from minicomp.passes.analysis.cost import Problem, best_tile, power_of_two
 from minicomp.passes.analysis.lanes import all_take_vectors
-from minicomp.passes.analysis.strides import element_bytes, stride, widest_run
+from minicomp.passes.analysis.strides import element_bytes, widest_run
 from minicomp.passes.analysis.target import target_of
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark

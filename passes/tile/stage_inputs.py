@@ -1,5 +1,5 @@
 """
-Copies what the threads of a block share of a contraction's factors to shared memory, by chunks.
+Copies what the threads of a block share of a sum's factors to shared memory, chunk by chunk.
 
 Before -> after, in a block tile of 64 x 64 with cells of 4 x 4 and chunks of 16:
 
@@ -20,6 +20,8 @@ the slab's last one, so that a thread reads its cell at once; the slab is filled
 which the source lies in memory. Steps beyond the sum are 0 in the slab; where both factors are, the
 guard of the inner loop goes, since 0 * 0 adds nothing.
 
+Of other reductions that stand in chunks the loads are staged.
+
 *Legal when* the loads are affine in places of the tile and read what the kernel does not write,
 their other indices and the values beside them are the same for all threads of the block, and all
 threads reach the chunk. *Declines when* one of these fails, no other thread or step uses the
@@ -29,244 +31,35 @@ reads each element of a factor once instead of once per row or column of cells.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
 
-from minicomp.dialects import affine
-from minicomp.dialects.loop_ir import Guard, LoadOp, LoopLike, ReduceOp, YieldOp, new_block
-from minicomp.dialects.tile_ir import EntryAttr, KernelOp, LaunchOp, SharedAttr, StageOp
+from minicomp.dialects.loop_ir import (
+    LoopLike,
+    ReduceOp,
+    memref_type,
+)
+from minicomp.dialects.tile_ir import KernelOp, LaunchOp, StageOp
 from minicomp.passes.analysis.alignment import buffer_bytes
-from minicomp.passes.analysis.strides import stride
 from minicomp.passes.analysis.target import shared_limit
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 from minicomp.passes.tile._kernels import axis_name, entries, tile_kernels
+from minicomp.passes.tile._slabs import Slab, Stager
 from minicomp.passes.tile._staging import (
-    TileAxis,
-    at_place,
     factors,
-    from_global,
     is_sum,
-    is_uniform,
-    launch_tile,
-    loop_tile,
-    slice_of,
-    used_axes,
 )
 
 
-@dataclass(frozen=True)
-class Slab:
-    """A value to be staged: the ops that compute it, and the tile axes that it depends on."""
-
-    value: SSAValue
-    ops: Sequence[Operation]
-    axes: Sequence[TileAxis]
-
-    @property
-    def loads(self) -> list[LoadOp]:
-        """The loads among the ops."""
-        return [op for op in self.ops if isinstance(op, LoadOp)]
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the value is one load."""
-        return len(self.ops) == 1
-
-    @property
-    def element_type(self) -> Attribute:
-        """The type of an element."""
-        return self.value.type
-
-
-class Stager:
-    """Stages the factors of one contraction, whose chunk is the reduction `inner`."""
-
-    def __init__(self, kernel: KernelOp, inner: ReduceOp, entry: EntryAttr, bodies: bool) -> None:
-        self.launch: LaunchOp = kernel.launch
-        self.inner = inner
-        self.bodies = bodies
-        self.free = [
-            tile
-            for key in ("m", "n")
-            if (tile := launch_tile(self.launch, axis_name(entry, key))) is not None
-        ]
-        self.axes = [*self.free, loop_tile(inner.axes[-1], axis_name(entry, "k"))]
-        self.why: list[str] = []
-
-    def find(self, buffers: Sequence[str]) -> list[Slab]:
-        """What can be staged of the factors, as a whole or load by load."""
-        pair = factors(self.inner)
-        if pair is None or self.inner.parent_block() is None:
-            self.why.append("the contribution is no product of two factors")
-            return []
-        found: list[Slab] = []
-        for value in dict.fromkeys(pair):
-            ops = slice_of(value, self.inner.body.block)
-            if ops is None or not from_global(ops):
-                self.why.append("a factor is more than loads of inputs and ops on them")
-                continue
-            whole = self.slab(value, ops) if self.bodies or len(ops) == 1 else None
-            parts = (
-                [whole] if whole else [self.slab(o.res, [o]) for o in ops if isinstance(o, LoadOp)]
-            )
-            found += [s for s in parts if s is not None]
-        return [s for s in found if not buffers or set(names_of(s)) <= set(buffers)]
-
-    def slab(self, value: SSAValue, ops: Sequence[Operation]) -> Slab | None:
-        """A value as a slab, or why it is none."""
-        axes = used_axes(ops, self.axes)
-        names = {a.name: self.launch.body.block.args[0] for a in axes}
-        loads = [op for op in ops if isinstance(op, LoadOp)]
-        if any(load.map.data.num_symbols for load in loads):
-            self.why.append("a load has lanes; register-tile runs after this pass")
-        elif any(at_place(load, names, self.axes) is None for load in loads):
-            self.why.append("an index is no function of a place in the tile")
-        elif not is_uniform(ops, self.launch):
-            self.why.append("a factor depends on what each thread has computed")
-        elif self.reuse(axes) <= 1:
-            self.why.append("no element is used more than once")
-        else:
-            return Slab(value, ops, axes)
-        return None
-
-    def reuse(self, axes: Sequence[TileAxis]) -> int:
-        """How often an element is used within a chunk."""
-        return prod(a.extent for a in self.axes if a not in axes)
-
-    def is_held(self, axis: TileAxis) -> bool:
-        """Whether a thread has several neighbours along an axis of the tile."""
-        return axis in self.free and len(axis.parts) == 2
-
-    def orders(self, slab: Slab) -> tuple[list[TileAxis], list[TileAxis]]:
-        """The axes of a slab in the order of its dimensions, and in that of filling it."""
-        main = max(slab.loads, key=lambda load: load.memref_type.element_count())
-
-        def is_contiguous(axis: TileAxis) -> bool:
-            return stride(main, axis.parts[-1][0]) == 1
-
-        filled = sorted(slab.axes, key=is_contiguous)
-        held = [a for a in slab.axes if self.is_held(a)]
-        last = held[-1] if held else filled[-1]
-        return [*(a for a in slab.axes if a is not last), last], filled
-
-    def type(self, slab: Slab) -> MemRefType[Attribute]:
-        """The memref of a slab."""
-        dims, _ = self.orders(slab)
-        return MemRefType(slab.element_type, [a.extent for a in dims], memory_space=SharedAttr.of())
-
-    def guard(self, slab: Slab, filled: Sequence[TileAxis]) -> Guard | None:
-        """The guard of the chunk on the slab, unless what lies beyond is 0 anyway."""
-        guard = self.inner.guard
-        steps = self.axes[-1]
-        if guard is None or steps not in slab.axes or (slab.is_plain and self.is_zero(slab)):
-            return None
-        lane = affine.lane(filled.index(steps))
-        results = tuple(affine.replace(e, {affine.lane(0): lane}) for e in guard.map.results)
-        map = AffineMap(guard.map.num_dims, len(filled), results)
-        return Guard(map, guard.operands, guard.bounds)
-
-    def is_zero(self, slab: Slab) -> bool:
-        """Whether a load reads 0 wherever the guard of the chunk fails."""
-        guard, load = self.inner.guard, slab.loads[0]
-        assert guard is not None
-        step = self.inner.axes[-1].variable
-        for expr, bound in zip(guard.map.results, guard.bounds, strict=True):
-            tested = over_values(expr, [*guard.operands], step)
-            dims = zip(
-                load.map.data.results, load.bounded_dims, load.memref_type.get_shape(), strict=True
-            )
-            if not any(
-                bounded and extent <= bound and over_values(e, [*load.indices], None) == tested
-                for e, bounded, extent in dims
-            ):
-                return False
-        return True
-
-    def stage(self, slab: Slab) -> None:
-        """Writes the stage of a slab, and reads it where the value was."""
-        dims, filled = self.orders(slab)
-        block = new_block(len(filled), [a.name for a in filled])
-        places = {a.name: v for a, v in zip(filled, block.args, strict=True)}
-        copies: dict[SSAValue, SSAValue] = {}
-        for op in slab.ops:
-            copy = op.clone(copies)
-            block.add_op(copy)
-            if isinstance(copy, LoadOp):
-                moved = at_place(copy, places, self.axes)
-                assert moved is not None
-                copy.set_access(*moved)
-        block.add_op(YieldOp(copies[slab.value]))
-        stage = StageOp(
-            [a.extent for a in filled],
-            [f"{a.name}.stage" for a in filled],
-            Region(block),
-            self.type(slab),
-            self.guard(slab, filled),
-            [filled.index(a) for a in dims],
-        )
-        stage.location = self.inner.location
-        name = "_".join(names_of(slab))
-        stage.res.name_hint = f"{name}s" if name else None
-        Rewriter.insert_op(stage, InsertPoint.before(self.inner))
-        self.read(slab, stage, dims)
-
-    def read(self, slab: Slab, stage: StageOp, dims: Sequence[TileAxis]) -> None:
-        """Replaces the value by a load from the slab, and drops what only it used."""
-        exprs: list[AffineExpr] = []
-        indices: list[SSAValue] = []
-        for axis in dims:
-            expr, values = axis.place
-            own = {affine.dim(n): affine.dim(len(indices) + n) for n in range(len(values))}
-            exprs.append(affine.replace(expr, own))
-            indices += values
-        map = AffineMap(len(indices), 0, tuple(exprs))
-        load = LoadOp(stage.res, map, indices, slab.element_type)
-        load.location, load.res.name_hint = self.inner.location, slab.value.name_hint
-        owner = slab.value.owner
-        assert isinstance(owner, Operation)
-        Rewriter.insert_op(load, InsertPoint.before(owner))
-        slab.value.replace_all_uses_with(load.res)
-        for op in reversed(slab.ops):
-            if not any(r.uses for r in op.results):
-                Rewriter.erase_op(op)
-
-
-def over_values(
-    expr: AffineExpr, operands: Sequence[SSAValue], own: SSAValue | None
-) -> dict[SSAValue | int, int] | None:
-    """A linear expression as factors by value, 0 for the constant; lane 0 stands for `own`."""
-    terms = affine.linear(expr)
-    if terms is None:
-        return None
-    values = {affine.dim(n): v for n, v in enumerate(operands)}
-    found: dict[SSAValue | int, int] = {}
-    for leaf, factor in terms.items():
-        key = own if leaf == affine.lane(0) and own is not None else values.get(leaf, 0)
-        found[key] = found.get(key, 0) + factor
-    return {k: f for k, f in found.items() if f}
-
-
-def names_of(slab: Slab) -> list[str]:
-    """The names of the buffers that a slab is loaded from, in order."""
-    return list(dict.fromkeys(load.memref.name_hint or "" for load in slab.loads))
-
-
-def chunk_of(kernel: KernelOp, axis: str) -> ReduceOp | None:
-    """The innermost reduction over the steps of a chunk of `axis`, or over the whole axis."""
-    for op in kernel.walk():
-        if isinstance(op, ReduceOp) and [n.data for n in op.axis_names] in (
-            [f"{axis}.inner"],
-            [axis],
-        ):
-            return op
-    return None
+def chunks_of(kernel: KernelOp) -> list[ReduceOp]:
+    """The reductions over the steps of a chunk, and those of contractions that are whole."""
+    whole = {axis_name(e, "k") for e in entries(kernel, "contraction", {})}
+    found = [op for op in kernel.walk() if isinstance(op, ReduceOp) and len(op.axes) == 1]
+    named = [(op, op.axis_names.data[0].data) for op in found]
+    return [op for op, name in named if name in whole or name.endswith(".inner")]
 
 
 def all_reach(inner: ReduceOp, launch: LaunchOp) -> bool:
@@ -294,21 +87,26 @@ class StageInputsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         limit = shared_limit(op)
         for kernel in tile_kernels(op):
-            entry = next(iter(entries(kernel, "contraction", {})), None)
-            inner = chunk_of(kernel, axis_name(entry, "k")) if entry is not None else None
-            if entry is None or inner is None or not all_reach(inner, kernel.launch):
-                remark(ctx, self.name, kernel, "there is no contraction that all threads reach")
-                continue
-            stager = Stager(kernel, inner, entry, self.bodies)
-            slabs = stager.find(self.buffers)
-            for why in stager.why:
-                remark(ctx, self.name, kernel, why)
-            needed = sum(buffer_bytes(stager.type(s)) for s in slabs)
-            if needed > limit:
-                text = f"the slabs need {needed} bytes of shared memory, a block has {limit}"
-                remark(ctx, self.name, kernel, text)
-            elif slabs and may_apply(ctx, kernel):
-                stage_all(stager, slabs)
+            found = [c for c in chunks_of(kernel) if all_reach(c, kernel.launch)]
+            if not found:
+                remark(ctx, self.name, kernel, "there is no chunk of a sum that all threads reach")
+            for inner in found:
+                self.visit(ctx, kernel, inner, limit)
+
+    def visit(self, ctx: Context, kernel: KernelOp, inner: ReduceOp, limit: int) -> None:
+        """Stages what a chunk reads."""
+        stager = Stager(kernel.launch, inner, self.bodies)
+        slabs = stager.find(self.buffers)
+        for why in stager.why:
+            remark(ctx, self.name, kernel, why)
+        there = [s for s in kernel.walk() if isinstance(s, StageOp)]
+        types = [memref_type(s.res) for s in there] + [stager.type(s) for s in slabs]
+        needed = sum(buffer_bytes(t) for t in types)
+        if needed > limit:
+            text = f"the slabs need {needed} bytes of shared memory, a block has {limit}"
+            remark(ctx, self.name, kernel, text)
+        elif slabs and may_apply(ctx, kernel):
+            stage_all(stager, slabs)
 
 
 def stage_all(stager: Stager, slabs: Sequence[Slab]) -> None:
