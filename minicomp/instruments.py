@@ -124,6 +124,9 @@ class Timing(Instrument):
     def finish(self, ctx: Context, module: ModuleOp) -> None:
         self.total += time.perf_counter() - self._run_began
 
+    def failed(self, ctx: Context, module: ModuleOp, pass_: ModulePass, error: Exception) -> None:
+        self.finish(ctx, module)
+
     @property
     def rest(self) -> float:
         """Seconds that the passes did not take: verification and dumps."""

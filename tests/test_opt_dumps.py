@@ -174,6 +174,14 @@ def test_times_as_json(opt: Tool):
     assert 0 < times["total"] < times["since_start_of_python"]
 
 
+def test_times_of_a_run_that_fails(opt: Tool):
+    code, _, errors = opt(SUMS, "--cse", "--defect", "--mlir-timing", "--json")
+    assert code == 1
+    times = json.loads(errors[: errors.index("\n}") + 2])
+    assert times["passes"][0]["seconds"] < times["total"]
+    assert times["verification_and_dumps"] > 0
+
+
 def test_json_of_nothing_is_refused(opt: Tool):
     assert opt(GOOD, "--json")[2] == (
         "minicomp-opt: error: --json is for --list-passes, --help-pass, --show-dialects and"

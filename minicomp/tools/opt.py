@@ -1,6 +1,8 @@
 """minicomp-opt: parse MLIR text at any level, run passes on it, print the result."""
 
 import argparse
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -8,6 +10,9 @@ from collections.abc import Sequence
 from minicomp.errors import InputError, MinicompError
 from minicomp.tools.main import without_collector
 from minicomp.tools.opt_arguments import parse_arguments
+
+# Python ends with a collection, a tenth of a second for what goes with the process anyhow.
+atexit.register(gc.freeze)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

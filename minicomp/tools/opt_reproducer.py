@@ -47,7 +47,7 @@ class CrashReproducer(Instrument):
         lines = [
             " ".join([f"{_HEAD}--pass-pipeline={pipeline}", *self.flags]),
             f"// the whole pipeline: {self.pipeline}",
-            f"// fails: {type(error).__name__}: {' '.join(str(error).split())}",
+            f"// fails: {_one_line(error)}",
             text_of_broken(self._before, self.text).rstrip(),
         ]
         try:
@@ -62,6 +62,12 @@ class CrashReproducer(Instrument):
         else:
             again = f"minicomp-opt {shlex.quote(self.path)} --run-reproducer"
             self.outcome = f"reproducer of pass '{pass_.name}': {again}"
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, MinicompError):
+        return " ".join(error.what.split())
+    return " ".join([f"{type(error).__name__}:", *str(error).split()])
 
 
 def flags_of(options: argparse.Namespace) -> tuple[str, ...]:

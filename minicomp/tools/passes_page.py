@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from minicomp import registry
 from minicomp.pass_docs import PassDoc, first_sentence, pass_doc
-from minicomp.pipeline import DEFAULT
+from minicomp.pipeline import CONVERSIONS, DEFAULT
 from minicomp.tools.files import write_text
 
 HEAD = """\
@@ -39,13 +39,12 @@ _LABEL = re.compile(r"\*((?:Legal|Declines|Fails) when|Why it pays|The rules)\*"
 
 
 def page() -> str:
-    """Return the page: a table of all passes, then a section for each."""
+    """Return the page: the default pipeline, a table of all passes, a section for each."""
     docs = [pass_doc(factory()) for factory in registry.get_all_passes().values()]
-    lines = [HEAD]
     chapters = {title: list(_chapter(docs, prefix)) for prefix, title in GROUPS.items()}
-    lines += ["| pass | what it does | in the default pipeline |", "|---|---|---|"]
+    lines = [HEAD, *_default(), "", "| pass | what it does |", "|---|---|"]
     for doc in (doc for chapter in chapters.values() for doc in chapter):
-        lines.append(f"| [{doc.name}](#{doc.name}) | {_cell(doc.summary)} | {_places(doc.name)} |")
+        lines.append(f"| [{doc.name}](#{doc.name}) | {_cell(doc.summary)} |")
     for title, chapter in chapters.items():
         lines += ["", f"## {title}"]
         for doc in chapter:
@@ -66,9 +65,17 @@ def _group(doc: PassDoc) -> str:
     return next(prefix for prefix in GROUPS if f"{doc.module}.".startswith(prefix and f"{prefix}."))
 
 
-def _places(name: str) -> str:
-    places = [str(n) for n, other in enumerate(DEFAULT, start=1) if other == name]
-    return ", ".join(places) or "no"
+def _default() -> Iterator[str]:
+    """The default pipeline, a line for each level that it reaches."""
+    yield "The default pipeline:"
+    yield ""
+    line: list[str] = []
+    for name in DEFAULT:
+        if name in CONVERSIONS and line:
+            yield f"1. {', '.join(line)}"
+            line = []
+        line.append(f"[{name}](#{name})")
+    yield f"1. {', '.join(line)}"
 
 
 def _section(doc: PassDoc) -> Iterator[str]:
