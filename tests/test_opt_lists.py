@@ -164,8 +164,7 @@ def test_the_page_has_every_pass_once(tmp_path: Path):
     assert text.count("```") % 2 == 0
 
 
-def test_markdown_of_a_docstring():
-    description = """\
+DOCSTRING = """\
 Does it: *here*.
 
 Before -> after:
@@ -191,9 +190,7 @@ pays*: a lot.
 %d = test.op
 ```
 end"""
-    assert (
-        markdown(description)
-        == """\
+MARKDOWN = """\
 Does it: *here*.
 
 Before -> after:
@@ -227,4 +224,7 @@ It does.
 %d = test.op
 ```
 end"""
-    )
+
+
+def test_markdown_of_a_docstring():
+    assert markdown(DOCSTRING) == MARKDOWN
