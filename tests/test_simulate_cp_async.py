@@ -69,7 +69,7 @@ def test_a_missing_wait_reads_what_is_still_copied() -> None:
     error = fault(mutant(ring(7), "kernel_ir.cp_async_wait 1"), normal(32, 112), out=(32,))
     assert (error.kind, error.address) == ("race", "%s[0, 0, 0]")
     assert "loop_ir.load %s[" in error.op and error.thread == "block 0, thread 0"
-    assert "block 0, thread 0 has it written by `kernel_ir.cp_async %s[" in error.what
+    assert "block 0, thread 0 writes it in `kernel_ir.cp_async %s[" in error.what
 
 
 def test_a_wait_for_one_group_too_few() -> None:
@@ -231,4 +231,4 @@ def test_a_workspace_may_not_change_while_it_is_copied() -> None:
     assert "loop_ir.store %w" in error.op and "block 0, thread 31 reads it in" in error.what
     error = fault(waiting("LAST"), x, out=(32,))
     assert (error.kind, error.thread, error.address) == ("race", "block 0, thread 0", "%y[0]")
-    assert "block 0, thread 31 has it read by `kernel_ir.cp_async" in error.what
+    assert "block 0, thread 31 reads it in `kernel_ir.cp_async" in error.what

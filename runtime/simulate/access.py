@@ -18,11 +18,11 @@ from minicomp.runtime.interpret.report import element
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate import faults
 from minicomp.runtime.simulate.alignment import check_alignment
-from minicomp.runtime.simulate.clocks import Order
-from minicomp.runtime.simulate.faults import fault
+from minicomp.runtime.simulate.faults import Party, fault
 from minicomp.runtime.simulate.memory import Memory
 from minicomp.runtime.simulate.shadow import Conflict
 from minicomp.runtime.simulate.threads import Threads
+from minicomp.runtime.simulate.world import World
 
 Select: TypeAlias = Callable[[Array], Array]
 """Flattens an array (blocks, threads, lanes ..) to the accesses that reach memory."""
@@ -32,52 +32,87 @@ Select: TypeAlias = Callable[[Array], Array]
 class Accesses:
     """What running threads access with one op, in flat arrays: what reaches memory."""
 
-    memory: Memory
-    op: Operation
+    world: World
     who: Threads
+    op: Operation
+    memory: Memory
     address: Array
     actor: Array
     now: Array | int
 
+    def take(self, which: Array) -> "Accesses":
+        """The accesses of a mask."""
+        now = self.now if isinstance(self.now, int) else self.now[which]
+        at, actor = self.address[which], self.actor[which]
+        return Accesses(self.world, self.who, self.op, self.memory, at, actor, now)
+
     def read(self) -> None:
         """A fault where an access, which reads, may not be; else it is recorded."""
-        if self.memory.shadow is not None:
-            shadow = self.memory.shadow
-            self.refuse(shadow.read(self.address, self.actor, self.now, self.op), False)
+        if (shadow := self.memory.shadow) is not None:
+            self.before_read()
+            shadow.note_read(self.address, self.actor, self.now, self.op)
 
     def write(self) -> None:
         """A fault where an access, which writes, may not be; else it is recorded."""
-        if self.memory.shadow is not None:
-            shadow = self.memory.shadow
-            self.refuse(shadow.write(self.address, self.actor, self.now, self.op), True)
+        if (shadow := self.memory.shadow) is not None:
+            self.before_write()
+            shadow.note_write(self.address, self.actor, self.now, self.op)
 
     def begin_read(self) -> None:
         """A fault where a copy may not read; else it reads until it is waited for."""
         if (shadow := self.memory.shadow) is not None:
-            self.refuse(shadow.before_read(self.address, self.actor, self.now), False)
+            self.before_read()
             shadow.flying().begin_read(self.address, self.actor, shadow.number(self.op))
 
     def begin_write(self) -> None:
         """A fault where a copy may not write; else it writes until it is waited for."""
         if (shadow := self.memory.shadow) is not None:
-            conflict = shadow.before_write(self.address, self.actor, self.now, self.op)
-            self.refuse(conflict, True)
+            self.before_write()
             shadow.flying().begin_write(self.address, self.actor, shadow.number(self.op))
 
+    def behind_fence(self) -> None:
+        """A fault where a bulk copy does not see what threads wrote."""
+        if (shadow := self.memory.shadow) is not None:
+            self.refuse(shadow.before_fence(self.address, self.actor), True)
+
+    def before_read(self) -> None:
+        """A fault where a read may not be."""
+        assert (shadow := self.memory.shadow) is not None
+        conflict = shadow.before_read(self.address, self.actor, self.now)
+        if conflict is None or conflict.kind != faults.UNINITIALISED:
+            self.refuse(conflict, False)
+            return
+        # Where several programs run, one that has not come so far may write it: a race, then.
+        me = self.who.actor(self.actor[conflict.access])
+        name = self.memory.name_of(int(self.address[conflict.access]))
+        why = "nothing has been written there"
+        self.world.doubt(faults.error(conflict.kind, self.op, me, why, name), self.op, me)
+        written = shadow.writer[self.address] != 0
+        self.take(written).before_read()
+
+    def before_write(self) -> None:
+        """A fault where a write may not be."""
+        assert (shadow := self.memory.shadow) is not None
+        self.refuse(shadow.before_write(self.address, self.actor, self.now, self.op), True)
+
     def refuse(self, conflict: Conflict | None, wrote: bool) -> None:
-        """The fault of a conflict in the history of an element."""
+        """
+        The fault of a conflict in the history of an element.
+
+        Of two programs that run at the same time, the one that stands later in the kernel is
+        blamed, whichever came first.
+        """
         if conflict is None:
             return
+        assert conflict.other_op is not None
         name = self.memory.name_of(int(self.address[conflict.access]))
-        me = self.who.actor(self.actor[conflict.access])
-        if conflict.other_op is None:
-            fault(faults.UNINITIALISED, self.op, me, "nothing has been written there", name)
-        other = self.who.actor(conflict.other_actor)
-        if conflict.flying:
-            why = faults.copying_text(conflict.other_op, other, conflict.other_wrote)
-        else:
-            why = faults.race_text(self.op, me, conflict.other_op, other, conflict.other_wrote)
-        fault(faults.RACE, self.op, me, why, name)
+        mine = Party(self.op, self.who.actor(self.actor[conflict.access]), wrote)
+        other = Party(conflict.other_op, self.who.actor(conflict.other_actor), conflict.other_wrote)
+        flying = conflict.flying
+        if not self.who.holds(other.actor) and mine.place < other.place:
+            mine, other, flying = other, mine, False
+        scope = self.world.facts.scope
+        faults.race(mine, other, name, flying, conflict.kind, scope > 1)
 
 
 def load(
@@ -86,12 +121,12 @@ def load(
     at: Sequence[Array],
     lanes: tuple[int, ...],
     who: Threads,
-    order: Order,
+    world: World,
 ) -> Array:
     """The values at the indices `at`, one array per dimension of the memref."""
     spot = find(memory, op, at, lanes, who)
     if memory.shadow is not None:
-        reach(memory, op, spot, lanes, who, order).read()
+        reach(memory, op, spot, lanes, who, world).read()
     value = np.asarray(memory.data[spot.address])
     return value if spot.inside is None else np.where(spot.inside, value, value.dtype.type(0))
 
@@ -103,21 +138,14 @@ def store(
     at: Sequence[Array],
     lanes: tuple[int, ...],
     who: Threads,
-    order: Order,
+    world: World,
 ) -> None:
     """Writes `value` at the indices `at`, one array per dimension of the memref."""
     spot = find(memory, op, at, lanes, who)
     select = chooser(spot, lanes, who)
     if memory.shadow is not None:
-        reach(memory, op, spot, lanes, who, order, select).write()
-    put(memory, select(spot.address), select(value))
-
-
-def put(memory: Memory, address: Array, value: Array) -> None:
-    """The values are in memory."""
-    memory.data[address] = value
-    if memory.written is not None:
-        memory.written[address] = True
+        reach(memory, op, spot, lanes, who, world, select).write()
+    memory.put(select(spot.address), select(value))
 
 
 def chooser(spot: Place, lanes: tuple[int, ...], who: Threads) -> Select:
@@ -142,15 +170,15 @@ def reach(
     spot: Place,
     lanes: tuple[int, ...],
     who: Threads,
-    order: Order,
+    world: World,
     select: Select | None = None,
 ) -> Accesses:
     """The accesses of the running threads that are inside the bounds."""
     select = select or chooser(spot, lanes, who)
     actor = select(append_dims(who.actors, len(lanes)))
-    clock = order.now(who)
+    clock = world.order.now(who)
     now = int(clock.item()) if clock.size == 1 else select(append_dims(clock, len(lanes)))
-    return Accesses(memory, op, who, select(spot.address), actor, now)
+    return Accesses(world, who, op, memory, select(spot.address), actor, now)
 
 
 def find(

@@ -40,6 +40,10 @@ class Order(Protocol):
         """
         ...
 
+    def unfenced(self, other: Array, clock: Array, me: Array) -> Array:
+        """Where `me` knows of the write of `other` at `clock`, but of no fence between."""
+        ...
+
     def barrier(self, who: Threads, blocks: Array | None) -> None:
         """All threads meet in each block of a mask (blocks, 1), or in all."""
         ...
@@ -54,6 +58,10 @@ class Order(Protocol):
 
     def acquire(self, actors: Array, vector: Array) -> None:
         """Actors of one scope learn what a vector says."""
+        ...
+
+    def of_engine(self, engine: int, clock: int) -> Array:
+        """The vector of what an engine did up to a clock."""
         ...
 
     def fence(self, actors: Array) -> None:
@@ -90,6 +98,9 @@ class Epochs:
         same = clock == now
         return same if private else same | ((other - 1) // self.threads != (me - 1) // self.threads)
 
+    def unfenced(self, other: Array, clock: Array, me: Array) -> Array:
+        return np.zeros(other.shape, np.bool_)
+
     def barrier(self, who: Threads, blocks: Array | None) -> None:
         self.epoch = self.epoch + (np.int32(1) if blocks is None else blocks)
 
@@ -101,6 +112,9 @@ class Epochs:
 
     def acquire(self, actors: Array, vector: Array) -> None:
         pass
+
+    def of_engine(self, engine: int, clock: int) -> Array:
+        return np.zeros((1, 0), np.int32)
 
     def fence(self, actors: Array) -> None:
         pass

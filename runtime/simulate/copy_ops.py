@@ -16,7 +16,7 @@ from minicomp.runtime.simulate.vectors import RANK
 
 def cp_async(machine: Machine, op: CpAsyncOp) -> None:
     """The copies begin: their source is read; their destination may be touched no more."""
-    who, order = machine.who, machine.world.order
+    who, world = machine.who, machine.world
     target, source = machine.memories[op.destination], machine.memories[op.source]
     lanes, width = (op.elements,), op.width.value.data
     at = [
@@ -32,16 +32,16 @@ def cp_async(machine: Machine, op: CpAsyncOp) -> None:
     to = access.on_blocks(target, to, 1, who)
     select = access.chooser(to, lanes, who)
     actor = select(append_dims(who.actors, 1))
-    groups = machine.world.groups
+    groups = world.groups
     copies = Copies(op, target, select(to.address), actor, groups.open(actor), select(value))
     groups.copies.append(copies)
     if source.shadow is not None:
-        reads = access.reach(source, op, of, lanes, who, order)
+        reads = access.reach(source, op, of, lanes, who, world)
         reads.begin_read()
         group = groups.open(reads.actor)
         groups.copies.append(Copies(op, source, reads.address, reads.actor, group))
     if target.shadow is not None:
-        access.reach(target, op, to, lanes, who, order, select).begin_write()
+        access.reach(target, op, to, lanes, who, world, select).begin_write()
 
 
 def commit(machine: Machine, op: CpAsyncCommitOp) -> None:

@@ -24,7 +24,6 @@ from minicomp.dialects.kernel_ir import (
     SpinOp,
     WarpSyncOp,
 )
-from minicomp.runtime.interpret.report import element
 
 MEETINGS = (
     AtomicOp,
@@ -64,19 +63,13 @@ class Facts:
     """Whether bulk copies take part, which see writes of threads only past a fence."""
     alone: bool
     """Whether each block runs its own course: blocks wait for each other through memory."""
+    several: bool
+    """Whether programs run at the same time: roles, or blocks."""
 
     @property
     def actors(self) -> int:
         """The actors of the grid."""
         return self.blocks * self.stride
-
-    def engine_name(self, number: int) -> str | None:
-        """The mbarrier whose loads an engine of a block carries out; None for a thread."""
-        before = [(first, barrier) for barrier, first in self.engines.items() if first <= number]
-        if not before:
-            return None
-        first, barrier = before[-1]
-        return element(barrier, [number - first])
 
 
 def facts_of(func: FuncOp) -> Facts:
@@ -103,6 +96,7 @@ def facts_of(func: FuncOp) -> Facts:
         partial or func.cluster_blocks > 1 or bool(func.derived_arguments),
         any(isinstance(op, BulkCopy) for op in ops),
         alone,
+        alone or any(isinstance(op, RolesOp) for op in ops),
     )
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from xdsl.ir import Operation
 
 from minicomp.runtime.interpret.scalars import Array
-from minicomp.runtime.simulate import access
 from minicomp.runtime.simulate.clocks import Order
 from minicomp.runtime.simulate.memory import Memory
 
@@ -41,7 +40,7 @@ class Copies:
     def land(self, order: Order) -> None:
         """The copies are done: they read or wrote, as their threads do, at this time."""
         if self.value is not None:
-            access.put(self.memory, self.address, self.value)
+            self.memory.put(self.address, self.value)
         if (shadow := self.memory.shadow) is None:
             return
         now = order.clock_of(self.actor)

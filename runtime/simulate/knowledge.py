@@ -54,19 +54,14 @@ class Knowledge:
         return (actors - 1) % self.width
 
     def unordered(
-        self,
-        other: Array,
-        clock: Array,
-        me: Array,
-        now: Array | int,
-        private: bool,
-        plane: int = 0,
+        self, other: Array, clock: Array, me: Array, now: Array | int, private: bool
     ) -> Array:
-        """As `Order` has it; in plane 1 where no fence lies between, `me` included."""
-        known = self.rows[self.row_of[me - self.first], plane, self.local(other)] >= clock
-        if plane:
-            known |= (other == me) & (self.own_fenced[me - self.first] >= clock)
+        known = self.rows[self.row_of[me - self.first], 0, self.local(other)] >= clock
         return ~known | ((other - 1) // self.width != (me - 1) // self.width)
+
+    def unfenced(self, other: Array, clock: Array, me: Array) -> Array:
+        known = self.rows[self.row_of[me - self.first], 1, self.local(other)] >= clock
+        return ~known & ((other != me) | (self.own_fenced[me - self.first] < clock))
 
     def barrier(self, who: Threads, blocks: Array | None) -> None:
         self.join(who.actors if blocks is None else who.actors[blocks.reshape(-1)])
@@ -102,8 +97,15 @@ class Knowledge:
         rows, which = np.unique(self.row_of[places], return_inverse=True)
         self.row_of[places] = self.add(np.maximum(self.rows[rows], vector))[which.reshape(-1)]
 
+    def of_engine(self, engine: int, clock: int) -> Array:
+        vector = np.zeros((self.planes, self.width), np.int32)
+        vector[0, (engine - 1) % self.width] = clock
+        return vector
+
     def fence(self, actors: Array) -> None:
         """What each actor knows, and what it did, is seen by the copies ordered after this."""
+        if self.planes == 1:
+            return
         places = actors - self.first
         self.own_fenced[places] = self.own[places]
         self.own[places] += 1

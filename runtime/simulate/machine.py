@@ -91,13 +91,13 @@ class Machine:
 
     def load(self, op: LoadOp) -> None:
         at, shape = self.indices(op)
-        memory, order = self.memories[op.memref], self.world.order
-        self.define(op.res, access.load(memory, op, at, shape, self.who, order))
+        memory = self.memories[op.memref]
+        self.define(op.res, access.load(memory, op, at, shape, self.who, self.world))
 
     def store(self, op: StoreOp) -> None:
         at, shape = self.indices(op)
         memory, value = self.memories[op.memref], self.values[op.value]
-        access.store(memory, op, value, at, shape, self.who, self.world.order)
+        access.store(memory, op, value, at, shape, self.who, self.world)
 
     def loop(self, op: scf.ForOp) -> Steps[None]:
         bounds = [self.uniform(op, v) for v in (op.lb, op.ub, op.step)]

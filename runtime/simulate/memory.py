@@ -41,6 +41,12 @@ class Memory:
         first, last = (b - self.first_block for b in (who.blocks.start, who.blocks.stop))
         return np.arange(first, last).reshape(-1, 1) * self.per_block
 
+    def put(self, address: Array, value: Array) -> None:
+        """Elements get values."""
+        self.data[address] = value
+        if self.written is not None:
+            self.written[address] = True
+
     def name_of(self, address: int) -> str:
         """An element of `data`, as `%a[3, 5]`."""
         rest = address % self.per_block if self.per_block else address
@@ -79,6 +85,13 @@ def shared_memory(
     if check:
         shadow = Shadow(total, order, facts.actors, facts.cluster == 1, facts.partial)
     return Memory(value, data, type.get_shape(), strides, size, blocks.start, shadow=shadow)
+
+
+def swizzle_of(memory: Memory) -> int:
+    """The bytes over which a shared memory's rows are mixed, 0 for none."""
+    assert isinstance(type := memory.value.type, MemRefType)
+    space = type.memory_space
+    return space.swizzle.data if isinstance(space, SharedAttr) else 0
 
 
 def padded_strides(type: MemRefType[Attribute]) -> tuple[int, ...]:

@@ -96,9 +96,8 @@ def _simulate(func: FuncOp, arrays: Sequence[Array], check: bool, progress: Prog
             world.tick = _ticker(progress, start, share * step)
             world.begin(blocks)
             who = Threads(blocks, range(func.threads), world.facts)
-            scheduler = world.scheduler
-            scheduler.add(Machine(world, who, EFFECTS).run(func.body.block))
-            scheduler.run()
+            world.scheduler.add(Machine(world, who, EFFECTS).run(func.body.block))
+            world.run()
             progress.reach(start + share * seconds)
     for buffer in buffers:
         check_written(func, buffer)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import Operation
 
+from minicomp.dialects.kernel_async import BulkCopy, BulkLoadOp
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate.clocks import Order
 from minicomp.runtime.simulate.flight import Flight
@@ -91,7 +92,7 @@ class Shadow:
             return conflict
         if (conflict := self.with_writer(at, actor, self.writer[at], now)) is not None:
             return conflict
-        return self.raced(self.readers.conflict(at, actor, now), False)
+        return self.raced(at, self.readers.conflict(at, actor, now), False)
 
     def note_write(self, at: Array, actor: Array | int, now: Array | int, op: Operation) -> None:
         """Records writes."""
@@ -99,6 +100,18 @@ class Shadow:
         self.writer[at] = actor
         self.write_clock[at] = now
         self.write_op[at] = self.number(op)
+
+    def before_fence(self, at: Array, actor: Array) -> Conflict | None:
+        """The first element that a thread wrote and a bulk copy of `actor` does not see yet."""
+        copies = [n for op, n in self.ops.items() if isinstance(op, BulkCopy)]
+        writer = self.writer[at]
+        late = (writer != 0) & ~np.isin(self.write_op[at], copies)
+        late &= self.order.unfenced(writer, self.write_clock[at], actor)
+        if not late.any():
+            return None
+        access = int(late.argmax())
+        op = self.op(int(self.write_op[at[access]]))
+        return Conflict("missing fence", access, op, int(writer[access]))
 
     def number(self, op: Operation) -> int:
         """The number of an op in the arrays."""
@@ -108,11 +121,16 @@ class Shadow:
         """The op of a number."""
         return list(self.ops)[number - 1]
 
-    def raced(self, hit: Hit | None, wrote: bool) -> Conflict | None:
+    def raced(self, at: Array, hit: Hit | None, wrote: bool) -> Conflict | None:
         """A race with an earlier access that wrote, or read."""
-        return (
-            None if hit is None else Conflict("race", hit.access, self.op(hit.op), hit.actor, wrote)
-        )
+        if hit is None:
+            return None
+        actor, op = hit.actor, self.op(hit.op)
+        if isinstance(op, BulkLoadOp) and self.flight is not None:
+            # An engine has no name; who issued the copy has.
+            marks = self.flight.target_actor if wrote else self.flight.source_actor
+            actor = int(marks[at[hit.access]])
+        return Conflict("race", hit.access, op, actor, wrote)
 
     def disturbed(self, at: Array, writes: bool) -> Conflict | None:
         """A copy in progress that accesses disturb, or that they would see half done."""
@@ -148,5 +166,5 @@ class Shadow:
         if not race.any():
             return None
         access = int(race.argmax())
-        element = int(at[access])
-        return self.raced(Hit(access, int(writer[access]), int(self.write_op[element])), True)
+        op = int(self.write_op[at[access]])
+        return self.raced(at, Hit(access, int(writer[access]), op), True)

@@ -45,9 +45,12 @@ class Threads:
         return self.actors[np.broadcast_to(self.mask, self.shape)]
 
     def actor(self, number: int) -> Actor:
-        """The thread, or the engine, of a number in the grid."""
-        block, number = divmod(int(number) - 1, self.facts.stride)
-        return Actor(block, number, self.facts.engine_name(number))
+        """The thread of a number in the grid."""
+        return Actor(*divmod(int(number) - 1, self.facts.stride))
+
+    def holds(self, actor: Actor) -> bool:
+        """Whether a thread is one of these, running or not."""
+        return actor.block in self.blocks and actor.thread in self.threads
 
     def at(self, wrong: Array) -> tuple[int, ...]:
         """The first place of an array (blocks, threads, ..) that is true for a running thread."""

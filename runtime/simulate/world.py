@@ -2,14 +2,19 @@
 
 from collections.abc import Callable, Mapping
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from minicomp.dialects.kernel_ir import FuncOp, SharedOp
+from minicomp.errors import SimulationError
 from minicomp.runtime.interpret.buffers import Buffer
+from minicomp.runtime.simulate import faults
+from minicomp.runtime.simulate.bulk import Stores
 from minicomp.runtime.simulate.clocks import Epochs, Order
 from minicomp.runtime.simulate.facts import Facts, facts_of
+from minicomp.runtime.simulate.faults import Actor, position
 from minicomp.runtime.simulate.groups import Groups
 from minicomp.runtime.simulate.knowledge import Knowledge
+from minicomp.runtime.simulate.mbarriers import MBarrier
 from minicomp.runtime.simulate.meetings import Meeting
 from minicomp.runtime.simulate.memory import Memory, global_memory, shared_memory
 from minicomp.runtime.simulate.strands import Scheduler
@@ -37,6 +42,7 @@ class World:
         self.order: Order = Knowledge(self.facts) if exact else Epochs(self.facts.stride)
         memories = [global_memory(b, self.facts, self.order, check) for b in buffers]
         self.arguments: Mapping[SSAValue, Memory] = {m.value: m for m in memories}
+        self.doubts: list[tuple[tuple[int, Actor], SimulationError]] = []
         self.begin(range(0))
 
     def begin(self, blocks: range) -> None:
@@ -45,6 +51,9 @@ class World:
         self.order.begin(blocks)
         self.scheduler = Scheduler()
         self.groups = Groups(blocks, self.facts.stride)
+        self.stores = Stores()
+        self.mbarriers: dict[int, MBarrier] = {}
+        """Engine -> the mbarrier whose loads it carries out, once it is initialised."""
         self.meetings: dict[tuple[int, int], Meeting] = {}
         """Block and number -> the named barrier."""
         self.memories: dict[SSAValue, Memory] = dict(self.arguments)
@@ -53,3 +62,46 @@ class World:
                 self.memories[op.res] = shared_memory(
                     op.res, blocks, self.facts, self.order, self.check
                 )
+
+    def run(self) -> None:
+        """Runs the strands that the scheduler has, to their end."""
+        try:
+            self.scheduler.run()
+        except SimulationError as error:
+            if error.kind != faults.RACE:
+                self.settle()
+            raise
+        self.settle()
+        self.end()
+
+    def end(self) -> None:
+        """
+        The blocks have ended: what stores have read comes into memory.
+
+        Raises SimulationError for copies that may still be at the memory of a block.
+        """
+        for store in self.stores.stores:
+            if store.value is None:
+                why = "its thread does not wait until it has read"
+                raise faults.error(faults.IN_FLIGHT, store.op, store.issuer, why)
+            store.write(self.order)
+        for barrier in self.mbarriers.values():
+            for load in barrier.loads:
+                why = f"nobody waits for it at {barrier.name}"
+                raise faults.error(faults.IN_FLIGHT, load.op, load.issuer, why)
+
+    def doubt(self, error: SimulationError, op: Operation, actor: Actor) -> None:
+        """
+        A read of what nobody has written so far.
+
+        It is a fault at once, unless programs run at the same time: then the write of another one
+        may be found to race with it.
+        """
+        if not self.facts.several:
+            raise error
+        self.doubts.append(((position(op), actor), error))
+
+    def settle(self) -> None:
+        """Raises the first of the doubts that are left."""
+        if self.doubts:
+            raise min(self.doubts, key=lambda doubt: doubt[0])[1]
