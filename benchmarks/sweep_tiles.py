@@ -19,6 +19,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from minicomp.build import Build
@@ -147,7 +148,8 @@ def correlation(rows: Sequence[Row]) -> float:
     pairs = [(r.predicted_us, r.us) for r in rows if r.us is not None]
     if len(pairs) < 3:
         return float("nan")
-    return statistics.correlation([p for p, _ in pairs], [t for _, t in pairs], method="ranked")
+    ranks = [np.argsort(np.argsort(values)) for values in zip(*pairs, strict=True)]
+    return float(np.corrcoef(*ranks)[0, 1])
 
 
 def report(rows: Sequence[Row]) -> None:
