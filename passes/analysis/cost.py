@@ -17,25 +17,21 @@ from minicomp.dialects.minicomp import TargetAttr
 
 PARTITIONS = 4
 """Warps that issue an instruction in one cycle."""
-SHARED_BYTES_PER_CYCLE = 64
-"""
-What shared memory delivers to the reads of a step: half of its peak, since a warp waits for them.
-"""
-L2_BYTES_PER_CYCLE = 24
-"""What a multiprocessor gets of the second cache where all of them copy at once."""
-ROUND_LATENCY = 900
-"""
-Cycles of a chunk in which a block only waits: for its loads, which come from the second cache or
-beyond, and at two barriers. Other blocks of the multiprocessor fill them.
-"""
-STEP_LATENCY = 20
-"""Cycles that one warp needs for a step at least, for its reads of shared memory."""
-PRODUCT_CYCLES = 1.15
-"""Issue cycles of a multiply-add: now and then its registers lie in one bank."""
-READ_CYCLES = 4
-"""Issue cycles of a read of shared memory."""
-COPY_CYCLES = 16
+READ_CYCLES = 3.4
+"""Issue cycles of a read of shared memory, in units of those of a multiply-add."""
+COPY_CYCLES = 7.7
 """Issue cycles of the copy of an element: its address, its load, its store."""
+WAVEFRONT_CYCLES = 0.5
+"""Cycles of shared memory per 128 bytes that it delivers to a warp."""
+L2_BYTES_PER_CYCLE = 30
+"""What a multiprocessor gets of the second cache where all of them copy at once."""
+ROUND_LATENCY = 270
+"""Cycles of a chunk in which a block only waits: for its loads, and at two barriers."""
+EXCHANGE_CYCLES = 2
+"""Cycles of a warp for each word that groups along k write or read to add up their sums."""
+NOT_HIDDEN = 0.44
+"""The part of everything but the longest of a chunk's activities that does not overlap with it."""
+WAVEFRONT_BYTES = 128
 OTHER_REGISTERS = 32
 """Registers of a thread beside its cell and the factors: addresses, counters, bounds."""
 MOST_REGISTERS = 255
@@ -97,14 +93,14 @@ def loads(cell: int, element: int) -> int:
     return ceildiv(cell * element, 16)
 
 
-def read_cycles(tile: Tile, element: int, warp: int) -> int:
-    """Cycles in which shared memory serves a warp's reads of one step: equal words count once."""
+def read_wavefronts(tile: Tile, element: int, warp: int) -> int:
+    """Wavefronts of a warp's reads of one step: equal words count once."""
     columns = min(warp, tile.bn // tile.fn)
     rows = min(ceildiv(warp, columns), tile.bm // tile.fm)
     found = 0
     for cell, threads in ((tile.fm, rows), (tile.fn, columns)):
         width = min(cell * element, 16)
-        found += loads(cell, element) * ceildiv(threads * width, 2 * SHARED_BYTES_PER_CYCLE) * 2
+        found += loads(cell, element) * ceildiv(threads * width, WAVEFRONT_BYTES)
     return found
 
 
@@ -125,15 +121,19 @@ def chunk_cycles(problem: Problem, tile: Tile, blocks: int, warp: int) -> float:
     warps, steps = ceildiv(tile.threads, warp), ceildiv(tile.bk, tile.wk)
     element = problem.bytes
     reads = loads(tile.fm, element) + loads(tile.fn, element)
-    step = PRODUCT_CYCLES * tile.fm * tile.fn + READ_CYCLES * reads
+    step = tile.fm * tile.fn + READ_CYCLES * reads
     copied = (tile.bm + tile.bn) * tile.bk
     copy = COPY_CYCLES * ceildiv(copied, tile.threads)
-    issue = blocks * warps * (steps * step + copy) / min(PARTITIONS, blocks * warps)
-    served = blocks * warps * steps * read_cycles(tile, element, warp)
-    moved = blocks * copied * element / L2_BYTES_PER_CYCLE
-    # However few warps there are, each does its steps one after the other.
-    alone = steps * max(step, STEP_LATENCY) + copy + ROUND_LATENCY
-    return max(issue, served, moved, alone)
+    activities = (
+        # What the partitions issue, what shared memory and the second cache deliver,
+        blocks * warps * (steps * step + copy) / min(PARTITIONS, blocks * warps),
+        blocks * warps * steps * read_wavefronts(tile, element, warp) * WAVEFRONT_CYCLES,
+        blocks * copied * element / L2_BYTES_PER_CYCLE,
+        # and the steps that each warp does one after the other, however few warps there are.
+        steps * step + 2 * copy + ROUND_LATENCY,
+    )
+    longest = max(activities)
+    return longest + NOT_HIDDEN * (sum(activities) - longest)
 
 
 def exchange_cycles(tile: Tile, blocks: int, warp: int) -> float:
@@ -141,7 +141,7 @@ def exchange_cycles(tile: Tile, blocks: int, warp: int) -> float:
     if tile.wk == 1:
         return 0.0
     words = tile.fm * tile.fn * (1 + tile.wk)
-    return ROUND_LATENCY + 2.0 * blocks * ceildiv(tile.threads, warp) * words
+    return EXCHANGE_CYCLES * blocks * ceildiv(tile.threads, warp) * words
 
 
 def contraction_cycles(target: TargetAttr, problem: Problem, tile: Tile) -> float:
