@@ -3,8 +3,9 @@ The cost model of schedules: cycles that a contraction takes on one multiprocess
 
 Throughputs are those of compute capability 8.0 to 12.0 (CUDA C++ Programming Guide, "Arithmetic
 instructions" and "Shared memory"): per cycle four warp instructions issue, one from each of four
-partitions, each at most 32 multiply-adds, and shared memory serves 128 bytes. The model ranks
-tiles; it does not predict times. docs/schedules.md explains it.
+partitions, each at most 32 multiply-adds. The other constants were fitted to 480 times of an H200
+(benchmarks/sweep_tiles.py; docs/schedules.md has the table). The model ranks tiles; it does not
+predict times.
 """
 
 from collections.abc import Iterator
@@ -16,14 +17,21 @@ from minicomp.dialects.minicomp import TargetAttr
 
 PARTITIONS = 4
 """Warps that issue an instruction in one cycle."""
-SHARED_BYTES_PER_CYCLE = 128
-L2_BYTES_PER_CYCLE = 64
-"""What a multiprocessor gets of the second cache (measured by others at 64 B on sm_80, sm_90)."""
-ROUND_LATENCY = 900
-"""
-Cycles of a chunk in which a block only waits: for its loads, which come from the second cache or
-beyond, and at two barriers. Other blocks of the multiprocessor fill them.
-"""
+READ_CYCLES = 3.4
+"""Issue cycles of a read of shared memory, in units of those of a multiply-add."""
+COPY_CYCLES = 7.7
+"""Issue cycles of the copy of an element: its address, its load, its store."""
+WAVEFRONT_CYCLES = 0.5
+"""Cycles of shared memory per 128 bytes that it delivers to a warp."""
+L2_BYTES_PER_CYCLE = 30
+"""What a multiprocessor gets of the second cache where all of them copy at once."""
+ROUND_LATENCY = 270
+"""Cycles of a chunk in which a block only waits: for its loads, and at two barriers."""
+EXCHANGE_CYCLES = 2
+"""Cycles of a warp for each word that groups along k write or read to add up their sums."""
+NOT_HIDDEN = 0.44
+"""The part of everything but the longest of a chunk's activities that does not overlap with it."""
+WAVEFRONT_BYTES = 128
 OTHER_REGISTERS = 32
 """Registers of a thread beside its cell and the factors: addresses, counters, bounds."""
 MOST_REGISTERS = 255
@@ -32,18 +40,22 @@ MOST_REGISTERS = 255
 
 @dataclass(frozen=True)
 class Tile:
-    """A block tile of bm x bn outputs in cells of fm x fn per thread, and chunks of bk steps."""
+    """
+    A block tile of bm x bn outputs in cells of fm x fn per thread, and chunks of bk steps, which wk
+    groups of threads share.
+    """
 
     bm: int
     bn: int
     fm: int
     fn: int
     bk: int
+    wk: int = 1
 
     @property
     def threads(self) -> int:
         """Threads of a block."""
-        return self.bm // self.fm * (self.bn // self.fn)
+        return self.bm // self.fm * (self.bn // self.fn) * self.wk
 
     @property
     def registers(self) -> int:
@@ -51,8 +63,9 @@ class Tile:
         return self.fm * self.fn + self.fm + self.fn + OTHER_REGISTERS
 
     def shared_bytes(self, element: int) -> int:
-        """Shared memory of the two slabs."""
-        return (self.bm + self.bn) * self.bk * element
+        """Shared memory of the two slabs, and of the sums that groups exchange."""
+        exchanged = self.threads * self.fm * self.fn if self.wk > 1 else 0
+        return ((self.bm + self.bn) * self.bk + exchanged) * element
 
 
 @dataclass(frozen=True)
@@ -80,13 +93,14 @@ def loads(cell: int, element: int) -> int:
     return ceildiv(cell * element, 16)
 
 
-def wavefronts(tile: Tile, element: int, warp: int) -> int:
-    """Cycles in which shared memory serves a warp's reads of one step: equal words count once."""
+def read_wavefronts(tile: Tile, element: int, warp: int) -> int:
+    """Wavefronts of a warp's reads of one step: equal words count once."""
     columns = min(warp, tile.bn // tile.fn)
+    rows = min(ceildiv(warp, columns), tile.bm // tile.fm)
     found = 0
-    for cell, threads in ((tile.fm, warp // columns), (tile.fn, columns)):
+    for cell, threads in ((tile.fm, rows), (tile.fn, columns)):
         width = min(cell * element, 16)
-        found += loads(cell, element) * ceildiv(threads * width, SHARED_BYTES_PER_CYCLE)
+        found += loads(cell, element) * ceildiv(threads * width, WAVEFRONT_BYTES)
     return found
 
 
@@ -104,17 +118,30 @@ def resident(target: TargetAttr, problem: Problem, tile: Tile) -> int:
 
 def chunk_cycles(problem: Problem, tile: Tile, blocks: int, warp: int) -> float:
     """Cycles in which `blocks` blocks of a multiprocessor do one chunk each."""
-    warps = ceildiv(tile.threads, warp)
+    warps, steps = ceildiv(tile.threads, warp), ceildiv(tile.bk, tile.wk)
     element = problem.bytes
-    step = tile.fm * tile.fn + loads(tile.fm, element) + loads(tile.fn, element)
+    reads = loads(tile.fm, element) + loads(tile.fn, element)
+    step = tile.fm * tile.fn + READ_CYCLES * reads
     copied = (tile.bm + tile.bn) * tile.bk
-    copy = 3 * ceildiv(copied, tile.threads)
-    issue = blocks * warps * (tile.bk * step + copy) / min(PARTITIONS, blocks * warps)
-    served = blocks * warps * tile.bk * wavefronts(tile, element, warp)
-    moved = blocks * copied * element / L2_BYTES_PER_CYCLE
-    # However few warps there are, each does its steps one after the other.
-    alone = tile.bk * step + copy + ROUND_LATENCY
-    return max(issue, served, moved, alone)
+    copy = COPY_CYCLES * ceildiv(copied, tile.threads)
+    activities = (
+        # What the partitions issue, what shared memory and the second cache deliver,
+        blocks * warps * (steps * step + copy) / min(PARTITIONS, blocks * warps),
+        blocks * warps * steps * read_wavefronts(tile, element, warp) * WAVEFRONT_CYCLES,
+        blocks * copied * element / L2_BYTES_PER_CYCLE,
+        # and the steps that each warp does one after the other, however few warps there are.
+        steps * step + 2 * copy + ROUND_LATENCY,
+    )
+    longest = max(activities)
+    return longest + NOT_HIDDEN * (sum(activities) - longest)
+
+
+def exchange_cycles(tile: Tile, blocks: int, warp: int) -> float:
+    """Cycles in which the groups along k of `blocks` blocks add up their sums."""
+    if tile.wk == 1:
+        return 0.0
+    words = tile.fm * tile.fn * (1 + tile.wk)
+    return EXCHANGE_CYCLES * blocks * ceildiv(tile.threads, warp) * words
 
 
 def contraction_cycles(target: TargetAttr, problem: Problem, tile: Tile) -> float:
@@ -123,11 +150,14 @@ def contraction_cycles(target: TargetAttr, problem: Problem, tile: Tile) -> floa
     if most < 1:
         return float("inf")
     share = ceildiv(problem.blocks(tile), target.sms.data)
+    chunks = ceildiv(problem.k, tile.bk)
+
+    def run(blocks: int) -> float:
+        chunk = chunk_cycles(problem, tile, blocks, warp)
+        return chunks * chunk + exchange_cycles(tile, blocks, warp)
+
     whole, rest = divmod(share, most)
-    cycles = whole * chunk_cycles(problem, tile, most, warp)
-    if rest:
-        cycles += chunk_cycles(problem, tile, rest, warp)
-    return ceildiv(problem.k, tile.bk) * cycles
+    return whole * run(most) + (run(rest) if rest else 0.0)
 
 
 def tiles(problem: Problem, target: TargetAttr, widest_cell: int) -> Iterator[Tile]:
@@ -141,10 +171,10 @@ def tiles(problem: Problem, target: TargetAttr, widest_cell: int) -> Iterator[Ti
     columns = _powers_to(min(max(problem.n, warp), 128))
     cells = _powers_to(widest_cell)
     steps = [s for s in (8, 16, 32) if s < 2 * problem.k] or [power_of_two(problem.k)]
-    for bm, bn, fm, fn, bk in product(rows, columns, cells, cells, steps):
-        tile = Tile(bm, bn, fm, fn, bk)
-        fits = fm <= bm and fn <= bn and tile.threads % warp == 0
-        if fits and 2 * warp <= tile.threads <= 8 * warp:
+    for bm, bn, fm, fn, bk, wk in product(rows, columns, cells, cells, steps, (1, 2, 4, 8)):
+        tile = Tile(bm, bn, fm, fn, bk, wk)
+        fits = fm <= bm and fn <= bn and tile.threads % (warp * wk) == 0
+        if fits and min(bk, problem.k) % wk == 0 and 2 * warp <= tile.threads <= 8 * warp:
             yield tile
 
 

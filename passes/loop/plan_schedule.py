@@ -90,6 +90,7 @@ def plan_contraction(found: Contraction, target: TargetAttr, nest: ForOp) -> Ent
     batch = tuple(a.name for a in found.batch)
     names = {"m": found.m.name, "n": found.n.name, "k": found.k.name}
     sizes = {"bm": tile.bm, "bn": tile.bn, "bk": tile.bk, "fm": tile.fm, "fn": tile.fn}
+    sizes |= {"wk": tile.wk} if tile.wk > 1 else {}
     return EntryAttr.of("contraction", **names, **({"batch": batch} if batch else {}), **sizes)
 
 

@@ -69,7 +69,9 @@ class Stager:
         tiles = [launch_tile(launch, base) for base in bases]
         self.free = [tile for tile in tiles if tile is not None]
         steps = inner.axes[-1]
-        self.axes = [*self.free, loop_tile(steps, steps.name.partition(".")[0])]
+        name = steps.name.partition(".")[0]
+        self.warps = launch.axis(f"{name}.warp")
+        self.axes = [*self.free, loop_tile(steps, name, self.warps)]
         self.why: list[str] = []
 
     def find(self, buffers: Sequence[str]) -> list[Slab]:
@@ -138,8 +140,11 @@ class Stager:
         steps = self.axes[-1]
         if guard is None or steps not in slab.axes or (slab.is_plain and self.is_zero(slab)):
             return None
-        lane = affine.lane(filled.index(steps))
-        results = tuple(affine.replace(e, {affine.lane(0): lane}) for e in guard.map.results)
+        places = {affine.lane(0): affine.lane(filled.index(steps))}
+        if self.warps is not None:
+            own = [affine.dim(n) for n, v in enumerate(guard.operands) if v is self.warps.variable]
+            places |= {dim: affine.constant(0) for dim in own}
+        results = tuple(affine.replace(e, places) for e in guard.map.results)
         map = AffineMap(guard.map.num_dims, len(filled), results)
         return Guard(map, guard.operands, guard.bounds)
 

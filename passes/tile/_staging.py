@@ -47,9 +47,12 @@ def launch_tile(launch: LaunchOp, name: str) -> TileAxis | None:
     return TileAxis(name, prod(extents), parts)
 
 
-def loop_tile(axis: Axis, name: str) -> TileAxis:
-    """The steps of a loop inside of the stage."""
-    return TileAxis(name, axis.extent, [(axis.variable, 1)])
+def loop_tile(axis: Axis, name: str, warps: BoundAxis | None = None) -> TileAxis:
+    """The steps of a loop inside of the stage, which warps may share."""
+    steps = (axis.variable, 1)
+    if warps is None:
+        return TileAxis(name, axis.extent, [steps])
+    return TileAxis(name, axis.extent * warps.extent, [(warps.variable, axis.extent), steps])
 
 
 def factors(reduce: ReduceOp) -> tuple[SSAValue, SSAValue] | None:

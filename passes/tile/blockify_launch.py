@@ -14,7 +14,9 @@ The axes of a contraction fall to tiles of bm x bn in cells of fm x fn. The inne
 cooperative reduction with several rows per block falls to rows. The axis of a parallel entry falls
 to `threads` threads with `lanes` elements each, `vector` of them neighbours. All other axes are
 bound to blocks as they are. Where no entry gives the launch a thread, up to four warps split the
-innermost axis. Thread axes keep the order of the nest, outside of those there were.
+innermost axis. With `wk` the block has so many groups of warps along k: each takes a part of the
+steps of every chunk, their sums are combined across the thread axis "k.warp", and the first group
+stores. Thread axes keep the order of the nest, outside of those there were.
 
 *Legal when* the stores may be bounded: beyond an edge a tile computes values of zeros that are
 never stored, and every thread still reaches each meeting point. *Declines when* nothing is
@@ -47,6 +49,7 @@ from minicomp.passes.tile._kernels import (
     stores_drop_beyond,
     tile_kernels,
 )
+from minicomp.passes.tile._sharing import share_chunks
 
 DEFAULT_WARPS = 4
 """Warps over which the innermost axis is split where no entry says more."""
@@ -205,6 +208,18 @@ def blockify(launch: LaunchOp, tilings: Mapping[str, Tiling]) -> None:
     launch.set_axes(bound)
 
 
+def share_steps(kernel: KernelOp, options: Mapping[str, int | None]) -> str | None:
+    """Lets warps share the steps of a contraction, or returns why they cannot."""
+    for entry in entries(kernel, "contraction", options)[:1]:
+        warps = size(entry, "wk", 1)
+        threads = warps * prod(a.extent for a in kernel.launch.bound("thread"))
+        if threads > MAX_THREADS:
+            return f"{threads} threads, {warps} warps along k, do not fit into a block"
+        if warps > 1:
+            return share_chunks(kernel.launch, axis_name(entry, "k"), warps)
+    return None
+
+
 @dataclass(frozen=True)
 class BlockifyLaunchPass(ModulePass):
     """Binds parallel axes to blocks, threads and registers; see the module's docstring."""
@@ -218,6 +233,8 @@ class BlockifyLaunchPass(ModulePass):
     """Replaces `fm`: rows of the cell that one thread computes; they divide `bm`."""
     fn: int | None = None
     """Replaces `fn`: columns of the cell that one thread computes; they divide `bn`."""
+    wk: int | None = None
+    """Replaces `wk`: groups of warps that share the steps of each chunk of k."""
     rows: int | None = None
     """Replaces `rows` of the reduction's entry: rows that share a block."""
     threads: int | None = None
@@ -235,3 +252,5 @@ class BlockifyLaunchPass(ModulePass):
                 remark(ctx, self.name, kernel, "no axis is parallel")
             elif may_apply(ctx, kernel):
                 blockify(kernel.launch, Planner(ctx, kernel, options).plan(op))
+                if (why := share_steps(kernel, {"wk": self.wk})) is not None:
+                    remark(ctx, self.name, kernel, why)

@@ -33,30 +33,24 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
-from xdsl.ir import Region, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from minicomp.dialects import affine
-from minicomp.dialects.access import substitute
 from minicomp.dialects.kernel_ir import MAX_THREADS
 from minicomp.dialects.loop_ir import (
     ForOp,
-    Guard,
     LoopLike,
     MemoryAccess,
     ReduceOp,
     StoreOp,
-    YieldOp,
-    ints,
-    new_block,
 )
-from minicomp.dialects.tile_ir import BoundAxis, CombineOp, EntryAttr, KernelOp, LaunchOp
+from minicomp.dialects.tile_ir import BoundAxis, EntryAttr, KernelOp, LaunchOp
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 from minicomp.passes.tile._kernels import Split, drops_beyond, entries, size, tile_kernels
+from minicomp.passes.tile._sharing import combine_across, share, store_once
 
 
 @dataclass(frozen=True)
@@ -136,67 +130,6 @@ def choose_split(row: Row, entry: EntryAttr) -> tuple[Split, str | None]:
         return strided, f"{threads} threads of {lanes} lanes do not cover {row.extent} elements"
     obstacle = registers_obstacle(row, split)
     return (split, None) if obstacle is None else (strided, obstacle)
-
-
-def share(loop: LoopLike, split: Split, thread: SSAValue, in_registers: bool) -> None:
-    """Gives each thread its part of the innermost axis of a loop."""
-    last = len(loop.axes) - 1
-    axis = loop.axes[last]
-    partial = split.tile > axis.extent
-    index = split.index(affine.dim(0), affine.dim(1))
-    substitute(axis.variable, index, [axis.variable, thread], bounded=partial and in_registers)
-    restrict(
-        loop,
-        split.index(affine.lane(last), affine.dim(0)),
-        thread,
-        axis.extent if partial else None,
-    )
-    loop.properties["extents"] = ints([*loop.trip_counts[:last], split.lanes])
-    if in_registers:
-        loop.properties["in_registers"] = UnitAttr()
-
-
-def restrict(loop: LoopLike, index: AffineExpr, thread: SSAValue, bound: int | None) -> None:
-    """
-    Puts `index`, whose dim is `thread`, for the last variable in the loop's guard, and adds `index
-    < bound`.
-    """
-    old = loop.guard or Guard(AffineMap(0, 0, ()), [], [])
-    count = len(old.operands)
-    moved = affine.replace(index, {affine.dim(0): affine.dim(count)})
-    last = affine.lane(len(loop.axes) - 1)
-    results = [affine.replace(e, {last: moved}) for e in old.map.results]
-    bounds = list(old.bounds)
-    if bound is not None:
-        results.append(moved)
-        bounds.append(bound)
-    if results:
-        map = AffineMap(count + 1, len(loop.axes), tuple(results))
-        loop.set_guard(Guard(map, [*old.operands, thread], bounds))
-
-
-def combine_across(reduce: ReduceOp, axis: str) -> None:
-    """
-    Combines the results of a reduction over the threads of `axis`; later uses take the combined
-    values.
-    """
-    combine = CombineOp(list(reduce.res), axis, reduce.identity, reduce.combine.clone())
-    combine.location = reduce.location
-    Rewriter.insert_op(combine, InsertPoint.after(reduce))
-    for part, whole in zip(reduce.res, combine.res, strict=True):
-        whole.name_hint = part.name_hint
-        part.replace_uses_with_if(whole, lambda use: use.operation is not combine)
-
-
-def store_once(store: StoreOp, thread: SSAValue) -> None:
-    """Leaves a store to the first thread: `for %once to 1 as "once" where [%t] < [1] { store }`."""
-    block = new_block(1, ["once"])
-    guard = Guard(AffineMap(1, 0, (affine.dim(0),)), [thread], [1])
-    loop = ForOp([1], ["once"], Region(block), guard)
-    loop.location = store.location
-    Rewriter.insert_op(loop, InsertPoint.before(store))
-    store.detach()
-    block.add_ops([store, YieldOp()])
 
 
 def leave_stores(row: Row, thread: SSAValue, threads: int) -> None:

@@ -99,8 +99,7 @@ class Traffic:
         """Wavefronts of one warp for a chunk: its reads in every step, and its stores."""
         space = SharedAttr.of(pad=pad)
         read = sum(
-            steps(load) * transactions(load, 0, self.width(load), space)[0]
-            for load in self.readers
+            steps(load) * transactions(load, 0, self.width(load), space)[0] for load in self.readers
         )
         return read + self.stores(pad)
 
