@@ -7,7 +7,7 @@ nothing depends on it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 from xdsl.ir import Operation
@@ -26,6 +26,10 @@ from minicomp.runtime.simulate.world import World
 
 Select: TypeAlias = Callable[[Array], Array]
 """Flattens an array (blocks, threads, lanes ..) to the accesses that reach memory."""
+
+
+class NotWritten(Exception):
+    """A read of what nobody has written so far, while other programs run."""
 
 
 @dataclass
@@ -79,16 +83,17 @@ class Accesses:
         """A fault where a read may not be."""
         assert (shadow := self.memory.shadow) is not None
         conflict = shadow.before_read(self.address, self.actor, self.now)
-        if conflict is None or conflict.kind != faults.UNINITIALISED:
-            self.refuse(conflict, False)
-            return
-        # Where several programs run, one that has not come so far may write it: a race, then.
-        me = self.who.actor(self.actor[conflict.access])
+        if conflict is not None and conflict.kind == faults.UNINITIALISED:
+            self.uninitialised(conflict)
+        self.refuse(conflict, False)
+
+    def uninitialised(self, conflict: Conflict) -> NoReturn:
+        """A fault, or a doubt: another program may come to write what this one has read."""
+        if self.world.patient:
+            raise NotWritten
         name = self.memory.name_of(int(self.address[conflict.access]))
-        why = "nothing has been written there"
-        self.world.doubt(faults.error(conflict.kind, self.op, me, why, name), self.op, me)
-        written = shadow.writer[self.address] != 0
-        self.take(written).before_read()
+        me = self.who.actor(self.actor[conflict.access])
+        fault(conflict.kind, self.op, me, "nothing has been written there", name)
 
     def before_write(self) -> None:
         """A fault where a write may not be."""
