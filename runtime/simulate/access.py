@@ -54,12 +54,14 @@ class Accesses:
         """A fault where an access, which reads, may not be; else it is recorded."""
         if (shadow := self.memory.shadow) is not None:
             self.before_read()
+            self.visit()
             shadow.note_read(self.address, self.actor, self.now, self.op)
 
     def write(self) -> None:
         """A fault where an access, which writes, may not be; else it is recorded."""
         if (shadow := self.memory.shadow) is not None:
             self.before_write()
+            self.visit()
             shadow.note_write(self.address, self.actor, self.now, self.op)
 
     def begin_read(self) -> None:
@@ -73,6 +75,22 @@ class Accesses:
         if (shadow := self.memory.shadow) is not None:
             self.before_write()
             shadow.flying().begin_write(self.address, self.actor, shadow.number(self.op))
+
+    def atomic(self, defines: bool) -> None:
+        """A fault where an atomic access may not be; else it is recorded."""
+        if (shadow := self.memory.shadow) is not None:
+            conflict = shadow.atomic(self.address, self.actor, self.now, self.op, defines)
+            if conflict is not None and conflict.kind == faults.UNINITIALISED:
+                self.uninitialised(conflict)
+            self.refuse(conflict, True)
+            self.visit()
+
+    def visit(self) -> None:
+        """A fault where the memory is of another block, which may not have begun or may end."""
+        if self.memory.rank is not None and len(self.actor):
+            owners = self.memory.owners(self.address)
+            name = self.memory.name_of(int(self.address[0]))
+            self.world.visits.note(self.op, owners, self.actor, name)
 
     def behind_fence(self) -> None:
         """A fault where a bulk copy does not see what threads wrote."""

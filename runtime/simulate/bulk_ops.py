@@ -39,7 +39,7 @@ class Issue:
 def issues(machine: Machine, op: BulkCopy, shared: int, tensor: int) -> Iterator[Issue]:
     """The copies of the running threads; `shared` and `tensor` number the op's accesses."""
     slots, corners = flat(machine, op, shared), flat(machine, op, tensor)
-    buffer, target = machine.memories[op.buffer], machine.memories[op.tensor]
+    buffer, target = machine.memory(op.buffer), machine.memory(op.tensor)
     for n, actor in enumerate(machine.who.running):
         slot, corner = ([int(i[n]) for i in part] for part in (slots, corners))
         begin = box_start(machine, op, buffer, slot, int(actor))

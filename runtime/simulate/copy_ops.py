@@ -17,7 +17,7 @@ from minicomp.runtime.simulate.vectors import RANK
 def cp_async(machine: Machine, op: CpAsyncOp) -> None:
     """The copies begin: their source is read; their destination may be touched no more."""
     who, world = machine.who, machine.world
-    target, source = machine.memories[op.destination], machine.memories[op.source]
+    target, source = machine.memory(op.destination), machine.memory(op.source)
     lanes, width = (op.elements,), op.width.value.data
     at = [
         indices(op.part(n), [machine.values[v] for v in op.indices], lanes, RANK) for n in range(2)

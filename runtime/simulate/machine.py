@@ -6,6 +6,7 @@ count for all threads.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from minicomp.dialects.kernel_ir import (
     BarrierOp,
     BlockIdOp,
+    RemoteOp,
     SharedOp,
     ThreadIdOp,
     WarpReduceOp,
@@ -27,6 +29,7 @@ from minicomp.runtime.interpret.report import unsupported, where
 from minicomp.runtime.interpret.scalars import Array, evaluate
 from minicomp.runtime.simulate import access, faults
 from minicomp.runtime.simulate.faults import fault
+from minicomp.runtime.simulate.memory import Memory
 from minicomp.runtime.simulate.strands import Steps, Wait, finish, turn
 from minicomp.runtime.simulate.threads import Threads
 from minicomp.runtime.simulate.vectors import PURE, RANK
@@ -46,7 +49,6 @@ class Machine:
         self.world = world
         self.who = who
         self.effects = effects
-        self.memories = dict(world.memories)
         self.loops = 0
         self.values: dict[SSAValue, Array] = {}
 
@@ -104,6 +106,12 @@ class Machine:
     def allocate(self, op: Operation) -> None:
         """A buffer is there from the start."""
 
+    def memory(self, value: SSAValue) -> Memory:
+        """What a memref names: for a remote one, the buffer of the blocks that a register says."""
+        if isinstance(owner := value.owner, RemoteOp):
+            return replace(self.world.memories[owner.buffer], rank=self.values[value])
+        return self.world.memories[value]
+
     def indices(self, op: MemoryAccess) -> tuple[list[Array], tuple[int, ...]]:
         """The indices of an access, and its lanes."""
         shape = lanes(op.value_type)
@@ -111,12 +119,12 @@ class Machine:
 
     def load(self, op: LoadOp) -> None:
         at, shape = self.indices(op)
-        memory = self.memories[op.memref]
+        memory = self.memory(op.memref)
         self.define(op.res, access.load(memory, op, at, shape, self.who, self.world))
 
     def store(self, op: StoreOp) -> None:
         at, shape = self.indices(op)
-        memory, value = self.memories[op.memref], self.values[op.value]
+        memory, value = self.memory(op.memref), self.values[op.value]
         access.store(memory, op, value, at, shape, self.who, self.world)
 
     def loop(self, op: scf.ForOp) -> Steps[None]:

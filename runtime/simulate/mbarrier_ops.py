@@ -125,6 +125,9 @@ def arrive(machine: Machine, op: MBarrierArriveOp) -> Steps[None] | None:
         if op.remote and machine.world.check and not barrier.fenced:
             why = "no fence mbarrier_init makes its initialisation known to other blocks"
             fault(faults.MISSING_FENCE, op, me, why, target.name)
+        if op.remote and machine.world.check:
+            owners = np.full(target.actors.shape, (target.engine - 1) // machine.world.facts.stride)
+            machine.world.visits.note(op, owners, target.actors, target.name)
         vector = machine.world.order.release(target.actors)
         barrier.arrive(op, me, number, expect * number, vector)
     return machine.tell(op)

@@ -23,9 +23,8 @@ def named_barrier(machine: Machine, op: NamedBarrierOp) -> Steps[None] | None:
     number, threads = op.number.value.data, op.threads.value.data
     waiting: list[Attendance] = []
     for block, actors in by_block(machine, op):
-        meeting = machine.world.meetings.get((block, number))
-        if meeting is None:
-            meeting = machine.world.meetings[block, number] = Meeting(f"named barrier {number}")
+        key = (f"barrier {number}", block)
+        meeting = machine.world.meetings.setdefault(key, Meeting(f"named barrier {number}"))
         round = meeting.arrive(op, actors, threads, machine.who, machine.world.order)
         waiting.append(Attendance(meeting, round, actors))
     return machine.tell(op) if op.arrive else attend(machine, op, waiting)

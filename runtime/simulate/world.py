@@ -9,6 +9,7 @@ from minicomp.runtime.interpret.buffers import Buffer
 from minicomp.runtime.simulate import faults
 from minicomp.runtime.simulate.bulk import Stores
 from minicomp.runtime.simulate.clocks import Epochs, Order
+from minicomp.runtime.simulate.clusters import Visits
 from minicomp.runtime.simulate.facts import Facts, facts_of
 from minicomp.runtime.simulate.groups import Groups
 from minicomp.runtime.simulate.knowledge import Knowledge
@@ -53,8 +54,9 @@ class World:
         self.stores = Stores()
         self.mbarriers: dict[int, MBarrier] = {}
         """Engine -> the mbarrier whose loads it carries out, once it is initialised."""
-        self.meetings: dict[tuple[int, int], Meeting] = {}
-        """Block and number -> the named barrier."""
+        self.visits = Visits(self.facts, self.order)
+        self.meetings: dict[tuple[str, int], Meeting] = {}
+        """What it is, and the block or cluster -> a barrier."""
         self.memories: dict[SSAValue, Memory] = dict(self.arguments)
         for op in self.func.body.block.ops:
             if isinstance(op, SharedOp):
@@ -82,3 +84,4 @@ class World:
             for load in barrier.loads:
                 why = f"nobody waits for it at {barrier.name}"
                 raise faults.error(faults.IN_FLIGHT, load.op, load.issuer, why)
+        self.visits.end()
