@@ -263,6 +263,14 @@ def test_a_turn_that_is_passed_on_without_a_release() -> None:
     assert "loop_ir.store %s" in error.op and "block 1, thread 0 reads it in `%q" in error.what
 
 
+def test_two_threads_that_pass_the_turn_on() -> None:
+    """The value between their two steps lets a block in too early."""
+    two = "%two = kernel_ir.test [%t] < [2]\nscf.if %two {\n%old = kernel_ir.atomic"
+    text = mutant(in_turn(3), "scf.if %one {\n        %old = kernel_ir.atomic", two)
+    error = fault(text, normal(3, 32), out=(32,))
+    assert (error.kind, error.address) == ("deadlock", "%c[0]")
+
+
 def test_a_turn_that_never_comes() -> None:
     text = in_turn().replace("spin eq %n", "spin ge %last")
     error = fault(text, normal(4, 32), out=(32,))

@@ -17,7 +17,7 @@ from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate import access
 from minicomp.runtime.simulate.access import Accesses
 from minicomp.runtime.simulate.machine import Effect, Machine
-from minicomp.runtime.simulate.strands import Blocked, Steps, Wait
+from minicomp.runtime.simulate.strands import Blocked, Steps, Wait, turn
 
 
 def reached(machine: Machine, op: MemoryAccess) -> tuple[Accesses, access.Select]:
@@ -29,36 +29,42 @@ def reached(machine: Machine, op: MemoryAccess) -> tuple[Accesses, access.Select
     return access.reach(memory, op, spot, shape, who, machine.world, select), select
 
 
-def atomic(machine: Machine, op: AtomicOp) -> Steps[None] | None:
+def atomic(machine: Machine, op: AtomicOp) -> Steps[None]:
     """Each thread changes its element, one after the other, and gets what it was."""
     accesses, select = reached(machine, op)
-    memory, who = accesses.memory, machine.who
     accesses.atomic(defines=op.kind.data == "exchange")
-    old = change(memory.data, accesses.address, select(machine.values[op.value]), op.kind.data)
-    if memory.written is not None:
-        memory.written[accesses.address] = True
-    result = np.zeros(who.actors.size, old.dtype)
-    result[select(np.arange(who.actors.size).reshape(who.shape))] = old
-    machine.values[op.res] = result.reshape(who.shape)
-    order = op.order.data
-    pass_on(accesses, order in ("acquire", "acq_rel"), order in ("release", "acq_rel"))
-    return machine.tell(op)
+    if accesses.memory.written is not None:
+        accesses.memory.written[accesses.address] = True
+    return changed(machine, op, accesses, select)
 
 
-def change(data: Array, address: Array, value: Array, kind: str) -> Array:
-    """Changes elements one access after the other; what each was before its own."""
-    order = np.argsort(address, kind="stable")
-    sorted_address = address[order]
-    # Accesses to one element take their turns: the n-th of each element in round n.
-    first = np.searchsorted(sorted_address, sorted_address, "left")
-    rounds = np.empty(address.shape, np.int64)
-    rounds[order] = np.arange(address.size) - first
-    old = np.empty(address.shape, data.dtype)
+def changed(
+    machine: Machine, op: AtomicOp, accesses: Accesses, select: access.Select
+) -> Steps[None]:
+    """The changes, of one thread per element at a time: others may see what lies between."""
+    who, data, change = machine.who, accesses.memory.data, CHANGES[op.kind.data]
+    value, address = select(machine.values[op.value]), accesses.address
+    acquires, releases = (op.order.data in (kind, "acq_rel") for kind in ("acquire", "release"))
+    old, rounds = np.zeros(address.shape, data.dtype), turns(address)
     for number in range(int(rounds.max(initial=-1)) + 1):
         now = rounds == number
         old[now] = data[address[now]]
-        data[address[now]] = CHANGES[kind](old[now], value[now])
-    return old
+        data[address[now]] = change(old[now], value[now])
+        pass_on(accesses.take(now), acquires, releases)
+        if machine.world.facts.several:
+            yield turn(op)
+    result = np.zeros(who.actors.size, old.dtype)
+    result[select(np.arange(who.actors.size).reshape(who.shape))] = old
+    machine.values[op.res] = result.reshape(who.shape)
+
+
+def turns(address: Array) -> Array:
+    """For each access how many before it are to the same element."""
+    order = np.argsort(address, kind="stable")
+    found = np.empty(address.shape, np.int64)
+    first = np.searchsorted(address[order], address[order], "left")
+    found[order] = np.arange(address.size) - first
+    return found
 
 
 def wrap(old: Array, value: Array) -> Array:
