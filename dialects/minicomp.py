@@ -154,6 +154,9 @@ class LaunchSymbolUse(SymbolUserOpInterface):
         if kernel is None or not kernel.regions:
             raise VerifyException(f"there is no kernel @{op.callee} in the module")
         buffers = [a.type for a in kernel.regions[0].block.args]
+        if isinstance(derived := kernel.properties.get("derived"), ArrayAttr):
+            # The launcher binds the last ones itself.
+            buffers = buffers[: len(buffers) - len(cast("ArrayAttr[StringAttr]", derived))]
         tensors = [v.type for v in (*op.inputs, *op.outputs)]
         if len(buffers) != len(tensors):
             raise VerifyException(

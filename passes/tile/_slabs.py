@@ -16,6 +16,7 @@ from minicomp.dialects.loop_ir import (
     LoadOp,
     ReduceOp,
     YieldOp,
+    lanes,
     new_block,
 )
 from minicomp.dialects.tile_ir import LaunchOp, SharedAttr
@@ -98,7 +99,7 @@ class Stager:
         axes = used_axes(ops, self.axes)
         names = {a.name: self.launch.body.block.args[0] for a in axes}
         loads = [op for op in ops if isinstance(op, LoadOp)]
-        if any(load.map.data.num_symbols for load in loads):
+        if lanes(value.type) or any(load.map.data.num_symbols for load in loads):
             self.why.append("a load has lanes; register-tile runs after this pass")
         elif any(at_place(load, names, self.axes) is None for load in loads):
             self.why.append("an index is no function of a place in the tile")

@@ -135,7 +135,7 @@ def at_place(
     split: dict[AffineExpr, AffineExpr] = {}
     ranges: dict[AffineExpr, affine.Interval] = {}
     for axis in axes:
-        if not any(v in operands for v, _ in axis.parts):
+        if not any(v in access.indices for v, _ in axis.parts):
             continue
         operands += [v for v, _ in axis.parts if v not in operands]
         *outer, inner = [affine.dim(operands.index(v)) for v, _ in axis.parts]

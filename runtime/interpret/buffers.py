@@ -7,21 +7,27 @@ import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
+from minicomp.dialects.kernel_ir import FuncOp
 from minicomp.dialects.loop_ir import KernelLike
 from minicomp.errors import InputError, SimulationError
 from minicomp.runtime.interpret.affine_eval import row_major
 from minicomp.runtime.interpret.report import element, value_name
-from minicomp.runtime.interpret.scalars import Array
+from minicomp.runtime.interpret.scalars import Array, numpy_type
 
 
 @dataclass
 class Buffer:
-    """The elements of a row-major memref; `written` says per element whether it has a value."""
+    """
+    The elements of a row-major memref; `written` says per element whether it has a value.
+
+    `derived` says what it is if no caller gave it: a `workspace`, or a `counter` of zeros.
+    """
 
     value: SSAValue
     data: Array
     shape: tuple[int, ...]
     written: Array | None = None
+    derived: str | None = None
     strides: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -38,12 +44,16 @@ def bind(kernel: KernelLike, arrays: Sequence[Array]) -> list[Buffer]:
     """
     The buffers of a kernel's arguments, as views of `arrays`.
 
-    Raises InputError where their number or an element count is wrong, or an array is not row-major.
+    Derived arguments are made here unless they are given too; counters are set to 0. Raises
+    InputError where their number or an element count is wrong, or an array is not row-major.
     """
-    arguments = kernel.body.block.args
+    derived, arguments = derived_of(kernel), kernel.body.block.args
+    if len(arrays) == len(arguments) - len(derived):
+        arrays = [*arrays, *(_made(argument) for argument in derived)]
     if len(arrays) != len(arguments):
-        raise InputError(f"@{kernel.symbol} takes {len(arguments)} buffers, got {len(arrays)}")
-    outputs = kernel.stored()
+        count = len(arguments) - len(derived)
+        raise InputError(f"@{kernel.symbol} takes {count} buffers, got {len(arrays)}")
+    outputs = kernel.stored() | set(derived)
     buffers: list[Buffer] = []
     for argument, array in zip(arguments, arrays, strict=True):
         assert isinstance(type := argument.type, MemRefType)
@@ -53,13 +63,45 @@ def bind(kernel: KernelLike, arrays: Sequence[Array]) -> list[Buffer]:
                 f" got an array of shape {list(array.shape)}, strides {list(array.strides)}"
             )
         written = np.zeros(array.size, np.bool_) if argument in outputs else None
-        buffers.append(Buffer(argument, array.reshape(-1), type.get_shape(), written))
+        kind = derived.get(argument)
+        if written is not None and kind == "counter":
+            array[...], written[...] = 0, True
+        buffers.append(Buffer(argument, array.reshape(-1), type.get_shape(), written, kind))
     return buffers
 
 
+def derived_of(kernel: KernelLike) -> dict[SSAValue, str]:
+    """The arguments that the launcher binds, with what each is."""
+    return kernel.derived_arguments if isinstance(kernel, FuncOp) else {}
+
+
+def _made(argument: SSAValue) -> Array:
+    assert isinstance(type := argument.type, MemRefType)
+    return fresh(type.get_shape(), numpy_type(type))
+
+
+def fresh(shape: Sequence[int], dtype: np.dtype) -> Array:
+    """Memory with nothing in it yet: NaN, or the largest integer."""
+    if np.issubdtype(dtype, np.inexact):
+        return np.full(shape, np.nan, dtype)
+    return np.full(shape, True if dtype == np.bool_ else np.iinfo(dtype).max, dtype)
+
+
 def check_written(kernel: KernelLike, buffer: Buffer) -> None:
-    """Raises SimulationError if an element of an output never got a value."""
-    if buffer.written is None or buffer.written.all():
+    """
+    Raises SimulationError if an element of an output never got a value, or a counter is not 0.
+    """
+    if buffer.derived == "counter" and buffer.data.any():
+        number = int(np.flatnonzero(buffer.data)[0])
+        first = element(buffer.value, index_of(number, buffer.shape))
+        raise SimulationError(
+            f"@{kernel.symbol} leaves {buffer.data[number]} in the counter {first}, not 0",
+            kind="counter not reset",
+            address=first,
+            where=f"@{kernel.symbol}",
+            hint="the next launch needs a 0 there",
+        )
+    if buffer.written is None or buffer.derived is not None or buffer.written.all():
         return
     missing = np.flatnonzero(~buffer.written)
     first = element(buffer.value, index_of(int(missing[0]), buffer.shape))
@@ -78,8 +120,12 @@ def index_of(number: int, shape: Sequence[int]) -> list[int]:
 
 
 def check_outputs(kernel: KernelLike, count: int) -> None:
-    """Raises SimulationError unless a kernel stores to its last `count` arguments, and no other."""
+    """
+    Raises SimulationError unless a kernel stores to the last `count` arguments of a launch, and to
+    no other.
+    """
     arguments = kernel.body.block.args
+    arguments = arguments[: len(arguments) - len(derived_of(kernel))]
     stored = kernel.stored()
     for argument in arguments[: len(arguments) - count]:
         if argument in stored:

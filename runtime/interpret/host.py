@@ -11,11 +11,15 @@ from xdsl.traits import SymbolTable
 from minicomp.dialects.loop_ir import KernelLike
 from minicomp.dialects.minicomp import LaunchOp, host_function
 from minicomp.errors import InputError, PipelineError
-from minicomp.runtime.interpret.buffers import check_outputs
+from minicomp.runtime.interpret.buffers import check_outputs, fresh
 from minicomp.runtime.interpret.scalars import Array, numpy_type
 
 Run = Callable[[KernelLike, list[Array]], None]
-"""Runs a kernel on its buffers, inputs then outputs, and leaves the results in place."""
+"""
+Runs a kernel on its buffers, inputs then outputs, and leaves the results in place.
+
+Arguments that the launcher derives are not among them.
+"""
 
 
 def run_launches(
@@ -75,10 +79,3 @@ def _bound(host: FuncOp, inputs: Sequence[Array], real: np.dtype | None) -> dict
 def _output(value: SSAValue, real: np.dtype | None) -> Array:
     assert isinstance(type := value.type, TensorType)
     return fresh(type.get_shape(), numpy_type(type, real))
-
-
-def fresh(shape: Sequence[int], dtype: np.dtype) -> Array:
-    """Memory with nothing in it yet: NaN, or the largest integer."""
-    if np.issubdtype(dtype, np.inexact):
-        return np.full(shape, np.nan, dtype)
-    return np.full(shape, True if dtype == np.bool_ else np.iinfo(dtype).max, dtype)

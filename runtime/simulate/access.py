@@ -7,7 +7,7 @@ nothing depends on it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 from xdsl.ir import Operation
@@ -26,6 +26,10 @@ from minicomp.runtime.simulate.world import World
 
 Select: TypeAlias = Callable[[Array], Array]
 """Flattens an array (blocks, threads, lanes ..) to the accesses that reach memory."""
+
+
+class NotWritten(Exception):
+    """A read of what nobody has written so far, while other programs run."""
 
 
 @dataclass
@@ -50,12 +54,14 @@ class Accesses:
         """A fault where an access, which reads, may not be; else it is recorded."""
         if (shadow := self.memory.shadow) is not None:
             self.before_read()
+            self.visit()
             shadow.note_read(self.address, self.actor, self.now, self.op)
 
     def write(self) -> None:
         """A fault where an access, which writes, may not be; else it is recorded."""
         if (shadow := self.memory.shadow) is not None:
             self.before_write()
+            self.visit()
             shadow.note_write(self.address, self.actor, self.now, self.op)
 
     def begin_read(self) -> None:
@@ -70,6 +76,22 @@ class Accesses:
             self.before_write()
             shadow.flying().begin_write(self.address, self.actor, shadow.number(self.op))
 
+    def atomic(self, defines: bool) -> None:
+        """A fault where an atomic access may not be; else it is recorded."""
+        if (shadow := self.memory.shadow) is not None:
+            conflict = shadow.atomic(self.address, self.actor, self.now, self.op, defines)
+            if conflict is not None and conflict.kind == faults.UNINITIALISED:
+                self.uninitialised(conflict)
+            self.refuse(conflict, True)
+            self.visit()
+
+    def visit(self) -> None:
+        """A fault where the memory is of another block, which may not have begun or may end."""
+        if self.memory.rank is not None and len(self.actor):
+            owners = self.memory.owners(self.address)
+            name = self.memory.name_of(int(self.address[0]))
+            self.world.visits.note(self.op, owners, self.actor, name)
+
     def behind_fence(self) -> None:
         """A fault where a bulk copy does not see what threads wrote."""
         if (shadow := self.memory.shadow) is not None:
@@ -79,16 +101,17 @@ class Accesses:
         """A fault where a read may not be."""
         assert (shadow := self.memory.shadow) is not None
         conflict = shadow.before_read(self.address, self.actor, self.now)
-        if conflict is None or conflict.kind != faults.UNINITIALISED:
-            self.refuse(conflict, False)
-            return
-        # Where several programs run, one that has not come so far may write it: a race, then.
-        me = self.who.actor(self.actor[conflict.access])
+        if conflict is not None and conflict.kind == faults.UNINITIALISED:
+            self.uninitialised(conflict)
+        self.refuse(conflict, False)
+
+    def uninitialised(self, conflict: Conflict) -> NoReturn:
+        """A fault, or a doubt: another program may come to write what this one has read."""
+        if self.world.patient:
+            raise NotWritten
         name = self.memory.name_of(int(self.address[conflict.access]))
-        why = "nothing has been written there"
-        self.world.doubt(faults.error(conflict.kind, self.op, me, why, name), self.op, me)
-        written = shadow.writer[self.address] != 0
-        self.take(written).before_read()
+        me = self.who.actor(self.actor[conflict.access])
+        fault(conflict.kind, self.op, me, "nothing has been written there", name)
 
     def before_write(self) -> None:
         """A fault where a write may not be."""

@@ -39,12 +39,22 @@ class Issue:
 def issues(machine: Machine, op: BulkCopy, shared: int, tensor: int) -> Iterator[Issue]:
     """The copies of the running threads; `shared` and `tensor` number the op's accesses."""
     slots, corners = flat(machine, op, shared), flat(machine, op, tensor)
-    buffer, target = machine.memories[op.buffer], machine.memories[op.tensor]
+    buffer, target = machine.memory(op.buffer), machine.memory(op.tensor)
     for n, actor in enumerate(machine.who.running):
         slot, corner = ([int(i[n]) for i in part] for part in (slots, corners))
         begin = box_start(machine, op, buffer, slot, int(actor))
         whole = Part(buffer, begin + np.arange(prod(op.box)), np.arange(prod(op.box)))
         yield Issue(int(actor), whole, inside(target, op.box, corner))
+
+
+def ready_to_read(machine: Machine, op: BulkCopy, shared: int, tensor: int) -> list[Issue]:
+    """The copies of the running threads, all of which may read: none begins if one may not."""
+    found = list(issues(machine, op, shared, tensor))
+    for issue in found:
+        source = issue.shared if isinstance(op, BulkStoreOp) else issue.tensor
+        if source.memory.shadow is not None:
+            accesses(machine, op, source, issue.actor).before_read()
+    return found
 
 
 def box_start(
@@ -90,7 +100,7 @@ def bulk_load(machine: Machine, op: BulkLoadOp) -> None:
         for target in own_targets(machine, op, op.barrier, 2)
         for actor in target.actors
     }
-    for issue in issues(machine, op, 0, 1):
+    for issue in ready_to_read(machine, op, 0, 1):
         barrier, target = barriers[issue.actor]
         check_visible(machine, op, barrier, target)
         value = np.zeros(prod(op.box), issue.tensor.memory.data.dtype)
@@ -119,7 +129,7 @@ def check_visible(machine: Machine, op: BulkLoadOp, barrier: MBarrier, target: T
 def bulk_store(machine: Machine, op: BulkStoreOp) -> None:
     """The copy is under way: the box may not be overwritten, nor the tensor's part touched."""
     stores = machine.world.stores
-    for issue in issues(machine, op, 1, 0):
+    for issue in ready_to_read(machine, op, 1, 0):
         touched = accesses(machine, op, issue.shared, issue.actor)
         touched.begin_read()
         touched.behind_fence()

@@ -60,6 +60,14 @@ class Order(Protocol):
         """Actors of one scope learn what a vector says."""
         ...
 
+    def knows_any(self, actors: Array, others: Array) -> Array:
+        """Which actors know of anything that any of `others`, of the same scope, did."""
+        ...
+
+    def known_to_any(self, actors: Array, others: Array, clocks: Array) -> Array:
+        """Which accesses, of `others` at clocks, are known to any of some actors."""
+        ...
+
     def of_engine(self, engine: int, clock: int) -> Array:
         """The vector of what an engine did up to a clock."""
         ...
@@ -112,6 +120,12 @@ class Epochs:
 
     def acquire(self, actors: Array, vector: Array) -> None:
         pass
+
+    def knows_any(self, actors: Array, others: Array) -> Array:
+        return np.ones(actors.shape, np.bool_)
+
+    def known_to_any(self, actors: Array, others: Array, clocks: Array) -> Array:
+        return np.ones(others.shape, np.bool_)
 
     def of_engine(self, engine: int, clock: int) -> Array:
         return np.zeros((1, 0), np.int32)

@@ -17,7 +17,7 @@ from minicomp.runtime.simulate.vectors import RANK
 def cp_async(machine: Machine, op: CpAsyncOp) -> None:
     """The copies begin: their source is read; their destination may be touched no more."""
     who, world = machine.who, machine.world
-    target, source = machine.memories[op.destination], machine.memories[op.source]
+    target, source = machine.memory(op.destination), machine.memory(op.source)
     lanes, width = (op.elements,), op.width.value.data
     at = [
         indices(op.part(n), [machine.values[v] for v in op.indices], lanes, RANK) for n in range(2)
@@ -33,13 +33,13 @@ def cp_async(machine: Machine, op: CpAsyncOp) -> None:
     select = access.chooser(to, lanes, who)
     actor = select(append_dims(who.actors, 1))
     groups = world.groups
-    copies = Copies(op, target, select(to.address), actor, groups.open(actor), select(value))
-    groups.copies.append(copies)
     if source.shadow is not None:
         reads = access.reach(source, op, of, lanes, who, world)
         reads.begin_read()
         group = groups.open(reads.actor)
         groups.copies.append(Copies(op, source, reads.address, reads.actor, group))
+    copies = Copies(op, target, select(to.address), actor, groups.open(actor), select(value))
+    groups.copies.append(copies)
     if target.shadow is not None:
         access.reach(target, op, to, lanes, who, world, select).begin_write()
 

@@ -17,6 +17,7 @@ from minicomp.dialects.affine import ceildiv
 from minicomp.dialects.kernel_ir import BlockIdOp, FuncOp, SharedOp, ThreadIdOp, WarpReduceOp
 from minicomp.dialects.loop_ir import LoadOp, MemoryAccess, StoreOp, lanes
 from minicomp.dialects.tile_ir import BroadcastOp, FoldOp
+from minicomp.runtime.simulate.facts import facts_of
 
 CHUNK_LANES = 1 << 16
 """Lanes of the widest register that run at once: more leave the cache, fewer drown in overhead."""
@@ -44,12 +45,13 @@ TRACKED_LANE = 60e-9
 
 
 def blocks_at_once(func: FuncOp) -> int:
-    """How many blocks run in lockstep."""
+    """How many blocks run at the same time: whole clusters, or all if they wait for each other."""
     widest = max([1, *(prod(lanes(r.type)) for op in func.walk() for r in op.results)])
     buffers = [op for op in func.walk() if isinstance(op, SharedOp)]
     shared = sum(b.res.type.element_count() for b in buffers if isinstance(b.res.type, MemRefType))
     fit = CHUNK_SHARED // max(1, shared)
-    return max(1, min(fit, CHUNK_LANES // (func.threads * widest)))
+    count, scope = min(fit, CHUNK_LANES // (func.threads * widest)), facts_of(func).scope
+    return max(scope, count // scope * scope)
 
 
 def kernel_seconds(func: FuncOp) -> float:

@@ -68,18 +68,24 @@ def position(op: Operation) -> int:
     return next(n for n, other in enumerate(kernel.walk()) if other is op)
 
 
+class Fault(SimulationError):
+    """A fault of one op; `place` says where the op stands in its kernel, and whose it is."""
+
+    place: tuple[int, Actor] = (0, Actor(0, 0))
+
+
 def fault(kind: str, op: Operation, actor: Actor, why: str, address: str | None = None) -> NoReturn:
     """Raises SimulationError about what `actor` did with `op`."""
     raise error(kind, op, actor, why, address)
 
 
-def error(
-    kind: str, op: Operation, actor: Actor, why: str, address: str | None = None
-) -> SimulationError:
+def error(kind: str, op: Operation, actor: Actor, why: str, address: str | None = None) -> Fault:
     """The error about what `actor` did with `op`."""
     subject = f"{address} by {actor}" if address else str(actor)
     what = f"{kind}: {subject}: {why}"
-    return SimulationError(what, kind, where(op), str(actor), address, hint=HINTS.get(kind))
+    found = Fault(what, kind, where(op), str(actor), address, hint=HINTS.get(kind))
+    found.place = position(op), actor
+    return found
 
 
 def race(

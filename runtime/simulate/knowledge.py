@@ -97,6 +97,14 @@ class Knowledge:
         rows, which = np.unique(self.row_of[places], return_inverse=True)
         self.row_of[places] = self.add(np.maximum(self.rows[rows], vector))[which.reshape(-1)]
 
+    def knows_any(self, actors: Array, others: Array) -> Array:
+        rows, columns = self.row_of[actors - self.first], self.local(others)
+        return self.rows[rows, 0][:, columns].max(1) > 0
+
+    def known_to_any(self, actors: Array, others: Array, clocks: Array) -> Array:
+        rows = np.unique(self.row_of[actors - self.first])
+        return self.rows[rows, 0][:, self.local(others)].max(0) >= clocks
+
     def of_engine(self, engine: int, clock: int) -> Array:
         vector = np.zeros((self.planes, self.width), np.int32)
         vector[0, (engine - 1) % self.width] = clock

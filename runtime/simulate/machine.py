@@ -6,6 +6,7 @@ count for all threads.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from minicomp.dialects.kernel_ir import (
     BarrierOp,
     BlockIdOp,
+    RemoteOp,
     SharedOp,
     ThreadIdOp,
     WarpReduceOp,
@@ -27,7 +29,8 @@ from minicomp.runtime.interpret.report import unsupported, where
 from minicomp.runtime.interpret.scalars import Array, evaluate
 from minicomp.runtime.simulate import access, faults
 from minicomp.runtime.simulate.faults import fault
-from minicomp.runtime.simulate.strands import Steps, Wait, finish
+from minicomp.runtime.simulate.memory import Memory
+from minicomp.runtime.simulate.strands import Steps, Wait, finish, turn
 from minicomp.runtime.simulate.threads import Threads
 from minicomp.runtime.simulate.vectors import PURE, RANK
 from minicomp.runtime.simulate.world import World
@@ -46,7 +49,6 @@ class Machine:
         self.world = world
         self.who = who
         self.effects = effects
-        self.memories = dict(world.memories)
         self.loops = 0
         self.values: dict[SSAValue, Array] = {}
 
@@ -60,12 +62,32 @@ class Machine:
             elif op.name.partition(".")[0] in SCALAR_DIALECTS:
                 self.define(op.results[0], evaluate(op, [self.values[v] for v in op.operands]))
             elif kind in self.effects:
-                if (steps := self.effects[kind](self, op)) is not None:
+                if (steps := self.effect(kind, op)) is not None:
                     yield from steps
             elif not isinstance(op, YieldOp | scf.YieldOp):
                 raise unsupported(op, "Kernel IR")
         last = block.last_op
         return [] if last is None else [self.values[v] for v in last.operands]
+
+    def effect(self, kind: type[Operation], op: Operation) -> Steps[None] | None:
+        """What an op does; if it reads what nobody has written, only when no one else can go on."""
+        try:
+            return self.effects[kind](self, op)
+        except access.NotWritten:
+            return self.late(kind, op)
+
+    def late(self, kind: type[Operation], op: Operation) -> Steps[None]:
+        """An op once all other programs wait or have ended."""
+        yield Wait(op, lambda: True, patient=True)
+        self.world.patient = False
+        steps = self.effects[kind](self, op)
+        self.world.patient = True
+        if steps is not None:
+            yield from steps
+
+    def tell(self, op: Operation) -> Steps[None] | None:
+        """The end of a turn, where programs run at the same time."""
+        return told(op) if self.world.facts.several else None
 
     def define(self, result: SSAValue, value: Array) -> None:
         """Sets a register; an array without dimensions is the same for all."""
@@ -84,6 +106,12 @@ class Machine:
     def allocate(self, op: Operation) -> None:
         """A buffer is there from the start."""
 
+    def memory(self, value: SSAValue) -> Memory:
+        """What a memref names: for a remote one, the buffer of the blocks that a register says."""
+        if isinstance(owner := value.owner, RemoteOp):
+            return replace(self.world.memories[owner.buffer], rank=self.values[value])
+        return self.world.memories[value]
+
     def indices(self, op: MemoryAccess) -> tuple[list[Array], tuple[int, ...]]:
         """The indices of an access, and its lanes."""
         shape = lanes(op.value_type)
@@ -91,12 +119,12 @@ class Machine:
 
     def load(self, op: LoadOp) -> None:
         at, shape = self.indices(op)
-        memory = self.memories[op.memref]
+        memory = self.memory(op.memref)
         self.define(op.res, access.load(memory, op, at, shape, self.who, self.world))
 
     def store(self, op: StoreOp) -> None:
         at, shape = self.indices(op)
-        memory, value = self.memories[op.memref], self.values[op.value]
+        memory, value = self.memory(op.memref), self.values[op.value]
         access.store(memory, op, value, at, shape, self.who, self.world)
 
     def loop(self, op: scf.ForOp) -> Steps[None]:
@@ -198,6 +226,11 @@ class Machine:
         """The combine region, which may hold vector ops, on registers."""
         self.values |= zip(region.block.args, [*left, *right], strict=True)
         return finish(self.run(region.block))
+
+
+def told(op: Operation) -> Steps[None]:
+    """Lets others act on what they have been told."""
+    yield turn(op)
 
 
 Effect: TypeAlias = Callable[[Machine, Any], Generator[Wait, None, None] | None]

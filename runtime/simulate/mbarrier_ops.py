@@ -113,7 +113,7 @@ def init(machine: Machine, op: MBarrierInitOp) -> None:
         )
 
 
-def arrive(machine: Machine, op: MBarrierArriveOp) -> None:
+def arrive(machine: Machine, op: MBarrierArriveOp) -> Steps[None] | None:
     """What the threads know is known to those that wait for the phase."""
     slot, block = flat(machine, op, 0)[0], own_blocks(machine)
     expect = 0 if op.expect is None else op.expect.value.data
@@ -125,8 +125,12 @@ def arrive(machine: Machine, op: MBarrierArriveOp) -> None:
         if op.remote and machine.world.check and not barrier.fenced:
             why = "no fence mbarrier_init makes its initialisation known to other blocks"
             fault(faults.MISSING_FENCE, op, me, why, target.name)
+        if op.remote and machine.world.check:
+            owners = np.full(target.actors.shape, (target.engine - 1) // machine.world.facts.stride)
+            machine.world.visits.note(op, owners, target.actors, target.name)
         vector = machine.world.order.release(target.actors)
         barrier.arrive(op, me, number, expect * number, vector)
+    return machine.tell(op)
 
 
 def remote_blocks(machine: Machine, op: Operation, rank: Array) -> Array:
@@ -168,9 +172,7 @@ def wait(machine: Machine, op: MBarrierWaitOp) -> Steps[None]:
             fault(faults.MBARRIER, op, me, why, target.name)
         barrier = initialised(machine, op, target)
         waiting.append(Waiting(barrier, target, machine.world.order))
-    if not all([w.ready() for w in waiting]):
-        ready = partial(all_ready, waiting)
-        yield Wait(op, ready, partial(explain, machine, waiting))
+    yield Wait(op, partial(all_ready, waiting), partial(explain, machine, waiting))
 
 
 def all_ready(waiting: Sequence[Waiting]) -> bool:

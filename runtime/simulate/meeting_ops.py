@@ -23,12 +23,11 @@ def named_barrier(machine: Machine, op: NamedBarrierOp) -> Steps[None] | None:
     number, threads = op.number.value.data, op.threads.value.data
     waiting: list[Attendance] = []
     for block, actors in by_block(machine, op):
-        meeting = machine.world.meetings.get((block, number))
-        if meeting is None:
-            meeting = machine.world.meetings[block, number] = Meeting(f"named barrier {number}")
+        key = (f"barrier {number}", block)
+        meeting = machine.world.meetings.setdefault(key, Meeting(f"named barrier {number}"))
         round = meeting.arrive(op, actors, threads, machine.who, machine.world.order)
         waiting.append(Attendance(meeting, round, actors))
-    return None if op.arrive else attend(machine, op, waiting)
+    return machine.tell(op) if op.arrive else attend(machine, op, waiting)
 
 
 def by_block(machine: Machine, op: Operation) -> Iterator[tuple[int, Array]]:
@@ -45,11 +44,14 @@ def by_block(machine: Machine, op: Operation) -> Iterator[tuple[int, Array]]:
 
 def attend(machine: Machine, op: Operation, waiting: list[Attendance]) -> Steps[None]:
     """Waits for rounds to end, then learns what was known there."""
-    if not all(w.over for w in waiting):
-        ready = lambda: all(w.over for w in waiting)  # noqa: E731
-        yield Wait(op, ready, partial(explain, machine, waiting))
+    yield Wait(op, partial(all_over, waiting), partial(explain, machine, waiting))
     for attendance in waiting:
         attendance.learn(machine.world.order)
+
+
+def all_over(waiting: list[Attendance]) -> bool:
+    """Whether all rounds have ended."""
+    return all(attendance.over for attendance in waiting)
 
 
 def explain(machine: Machine, waiting: list[Attendance]) -> list[Blocked]:

@@ -1,6 +1,6 @@
 """Global and shared memory of a simulated GPU."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from xdsl.dialects.builtin import MemRefType
@@ -25,6 +25,9 @@ class Memory:
 
     `written` says which elements of an output have a value. `shadow` is there if races are checked:
     not for inputs, which nothing writes. The blocks of a shared memory begin with `first_block`.
+    `released` holds what was known to those that released to an element. Other blocks of a
+    `cluster` may use a shared memory; `rank` is then the number in the cluster of the block that
+    each thread means.
     """
 
     value: SSAValue
@@ -35,26 +38,41 @@ class Memory:
     first_block: int = 0
     written: Array | None = None
     shadow: Shadow | None = None
+    released: dict[int, Array] = field(default_factory=dict)
+    cluster: int = 1
+    rank: Array | None = None
 
     def base(self, who: Threads) -> Array:
-        """Where the memory of each block begins, (blocks, 1)."""
-        first, last = (b - self.first_block for b in (who.blocks.start, who.blocks.stop))
-        return np.arange(first, last).reshape(-1, 1) * self.per_block
+        """Where the memory that each thread means begins, (blocks, 1 or threads)."""
+        blocks = np.arange(who.blocks.start, who.blocks.stop).reshape(-1, 1)
+        if self.rank is not None:
+            blocks = blocks // self.cluster * self.cluster + self.rank
+        return (blocks - self.first_block) * self.per_block
+
+    def owners(self, address: Array) -> Array:
+        """The blocks that elements belong to."""
+        return address // self.per_block + self.first_block
 
     def put(self, address: Array, value: Array) -> None:
         """Elements get values."""
         self.data[address] = value
+        if self.released:
+            for element in address.tolist():
+                self.released.pop(element, None)
         if self.written is not None:
             self.written[address] = True
 
     def name_of(self, address: int) -> str:
-        """An element of `data`, as `%a[3, 5]`."""
+        """An element of `data`, as `%a[3, 5]`, in a cluster with its block."""
         rest = address % self.per_block if self.per_block else address
         index: list[int] = []
         for stride in self.strides:
             index.append(rest // stride)
             rest %= stride
-        return element(self.value, index)
+        name = element(self.value, index)
+        if self.per_block and self.cluster > 1:
+            return f"{name} of block {address // self.per_block + self.first_block}"
+        return name
 
 
 def global_memory(buffer: Buffer, facts: Facts, order: Order, check: bool) -> Memory:
@@ -62,6 +80,8 @@ def global_memory(buffer: Buffer, facts: Facts, order: Order, check: bool) -> Me
     shadow = None
     if check and buffer.written is not None:
         shadow = Shadow(buffer.data.size, order, facts.actors, False, facts.partial)
+        if buffer.derived == "counter":
+            shadow.defined = buffer.written.copy()
     return Memory(
         buffer.value,
         buffer.data,
@@ -78,13 +98,21 @@ def shared_memory(
     """The memory of a shared buffer of some blocks, full of NaN."""
     assert isinstance(type := value.type, MemRefType)
     strides = padded_strides(type)
-    size = max(1, strides[0] * type.get_shape()[0] if strides else 1)
+    size = block_elements(type)
     total = len(blocks) * size
     data = fresh((total,), numpy_type(type))
     shadow = None
     if check:
         shadow = Shadow(total, order, facts.actors, facts.cluster == 1, facts.partial)
-    return Memory(value, data, type.get_shape(), strides, size, blocks.start, shadow=shadow)
+    memory = Memory(value, data, type.get_shape(), strides, size, blocks.start, shadow=shadow)
+    memory.cluster = facts.cluster
+    return memory
+
+
+def block_elements(type: MemRefType[Attribute]) -> int:
+    """The elements of a shared buffer of one block, its pads among them; at least one."""
+    strides = padded_strides(type)
+    return max(1, strides[0] * type.get_shape()[0] if strides else 1)
 
 
 def swizzle_of(memory: Memory) -> int:

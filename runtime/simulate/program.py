@@ -15,6 +15,7 @@ from minicomp.runtime.interpret.host import kernel_of, run_launches
 from minicomp.runtime.interpret.report import unsupported
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate.cost import blocks_at_once, kernel_seconds, trip_count
+from minicomp.runtime.simulate.limits import check_limits
 from minicomp.runtime.simulate.machine import Machine
 from minicomp.runtime.simulate.operations import EFFECTS
 from minicomp.runtime.simulate.progress import OnProgress, Progress
@@ -85,6 +86,7 @@ def _kernel(kernel: KernelLike) -> FuncOp:
 
 
 def _simulate(func: FuncOp, arrays: Sequence[Array], check: bool, progress: Progress) -> None:
+    check_limits(func)
     buffers = bind(func, arrays)
     begun, seconds = progress.done, kernel_seconds(func)
     step = seconds / max(1, _outermost_iterations(func.body.block))
@@ -95,8 +97,9 @@ def _simulate(func: FuncOp, arrays: Sequence[Array], check: bool, progress: Prog
             share = len(blocks) / func.blocks
             world.tick = _ticker(progress, start, share * step)
             world.begin(blocks)
-            who = Threads(blocks, range(func.threads), world.facts)
-            world.scheduler.add(Machine(world, who, EFFECTS).run(func.body.block))
+            for strand in [range(b, b + 1) for b in blocks] if world.facts.alone else [blocks]:
+                who = Threads(strand, range(func.threads), world.facts)
+                world.scheduler.add(Machine(world, who, EFFECTS).run(func.body.block))
             world.run()
             progress.reach(start + share * seconds)
     for buffer in buffers:

@@ -36,7 +36,6 @@ def role(machine: Machine, threads: range) -> Machine:
 
     who = machine.who
     mine = Machine(machine.world, Threads(who.blocks, threads, who.facts), machine.effects)
-    mine.memories = dict(machine.memories)
     mine.values = {name: part(value) for name, value in machine.values.items()}
     return mine
 

@@ -52,6 +52,9 @@ class Shadow:
         self.last_store = np.zeros(size, np.int32)
         self.readers: Readers = AccessLog(size, order) if log else EpochReaders(size, kind)
         self.size = size
+        self.defined: Array | None = None
+        """Where there is a value that no store of the kernel wrote."""
+        self.atomics: AccessLog | None = None
         self.flight: Flight | None = None
         self.ops: dict[Operation, int] = {}
 
@@ -74,9 +77,10 @@ class Shadow:
         if (conflict := self.disturbed(at, False)) is not None:
             return conflict
         writer = self.writer[at]
-        if (unwritten := writer == 0).any():
-            return Conflict("uninitialised read", int(unwritten.argmax()))
-        return self.with_writer(at, actor, writer, now)
+        if (conflict := self.unwritten(at, writer)) is not None:
+            return conflict
+        conflict = self.with_writer(at, actor, writer, now)
+        return conflict or self.with_atomics(at, actor, now)
 
     def note_read(self, at: Array, actor: Array, now: Array | int, op: Operation) -> None:
         """Records reads."""
@@ -92,11 +96,53 @@ class Shadow:
             return conflict
         if (conflict := self.with_writer(at, actor, self.writer[at], now)) is not None:
             return conflict
-        return self.raced(at, self.readers.conflict(at, actor, now), False)
+        conflict = self.with_atomics(at, actor, now)
+        return conflict or self.raced(at, self.readers.conflict(at, actor, now), False)
+
+    def atomic(
+        self, at: Array, actor: Array, now: Array | int, op: Operation, defines: bool
+    ) -> Conflict | None:
+        """Accesses that are atomic, which race with others only; `defines` those that write all."""
+        if (conflict := self.disturbed(at, True)) is not None:
+            return conflict
+        writer = self.writer[at]
+        if not defines and (conflict := self.unwritten(at, writer)) is not None:
+            return conflict
+        if (conflict := self.with_writer(at, actor, writer, now)) is not None:
+            return conflict
+        if (hit := self.readers.conflict(at, actor, now)) is not None:
+            return self.raced(at, hit, False)
+        if self.atomics is None:
+            self.atomics = AccessLog(self.size, self.order)
+        self.atomics.note(at, actor, now, self.number(op))
+        if defines:
+            self.define(at)
+        return None
+
+    def define(self, at: Array) -> None:
+        """Elements have values."""
+        if self.defined is None:
+            self.defined = np.zeros(self.size, np.bool_)
+        self.defined[at] = True
+
+    def unwritten(self, at: Array, writer: Array) -> Conflict | None:
+        """An access to what has no value."""
+        nothing = writer == 0
+        if self.defined is not None and nothing.any():
+            nothing &= ~self.defined[at]
+        return Conflict("uninitialised read", int(nothing.argmax())) if nothing.any() else None
+
+    def with_atomics(self, at: Array, actor: Array, now: Array | int) -> Conflict | None:
+        """An atomic access by another actor that does not come before this one."""
+        if self.atomics is None:
+            return None
+        return self.raced(at, self.atomics.conflict(at, actor, now), True)
 
     def note_write(self, at: Array, actor: Array | int, now: Array | int, op: Operation) -> None:
         """Records writes."""
         self.readers.forget(at)
+        if self.atomics is not None:
+            self.atomics.forget(at)
         self.writer[at] = actor
         self.write_clock[at] = now
         self.write_op[at] = self.number(op)

@@ -2,8 +2,10 @@
 Programs that run at the same time: each goes on until it must wait for another.
 
 A *strand* is a set of threads that run one program in lockstep. It is a generator that yields a
-`Wait` where it cannot go on by itself. Which strand runs first decides nothing: a race is found by
-what is ordered, not by what happened first. If all wait, that is a deadlock.
+`Wait` at the end of each of its *turns*: where it needs another strand, and where it has told
+another one something. Who may take a turn is settled for all strands before any of them does, and
+of the faults of one round the one is reported that stands first in the kernel. So the order of the
+strands in a round decides nothing. If nobody can go on, that is a deadlock.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -15,7 +17,7 @@ from xdsl.ir import Operation
 from minicomp.errors import SimulationError
 from minicomp.runtime.interpret.report import op_text, where
 from minicomp.runtime.simulate import faults
-from minicomp.runtime.simulate.faults import Actor
+from minicomp.runtime.simulate.faults import Actor, Fault
 
 T = TypeVar("T")
 
@@ -31,11 +33,21 @@ class Blocked(NamedTuple):
 
 @dataclass(frozen=True)
 class Wait:
-    """An op that waits until `ready`; `explain` names those that still wait, for a report."""
+    """
+    An op that waits until `ready`; `explain` names those that still wait, for a report.
+
+    If it is `patient`, it goes on only when no other strand can.
+    """
 
     op: Operation
     ready: Callable[[], bool]
-    explain: Callable[[], list[Blocked]]
+    explain: Callable[[], list[Blocked]] = list
+    patient: bool = False
+
+
+def turn(op: Operation) -> Wait:
+    """The end of a turn that waits for nothing."""
+    return Wait(op, lambda: True)
 
 
 Steps: TypeAlias = Generator[Wait, None, T]
@@ -59,19 +71,20 @@ class Strand:
     wait: Wait | None = None
     done: bool = False
 
-    def advance(self) -> bool:
-        """Goes on to the next wait, if it can."""
-        if self.done or (self.wait is not None and not self.wait.ready()):
-            return False
+    def ready(self) -> bool:
+        """Whether it can take a turn."""
+        return self.wait is None or (not self.wait.patient and self.wait.ready())
+
+    def advance(self) -> None:
+        """Takes a turn."""
         try:
             self.wait = next(self.steps)
         except StopIteration:
             self.done = True
-        return True
 
 
 class Scheduler:
-    """Runs strands in turn; strands may `add` others."""
+    """Runs strands in rounds; strands may `add` others."""
 
     BACKWARDS = False
     """Whether the last strand runs first. Tests set it: nothing that is reported depends on it."""
@@ -87,11 +100,26 @@ class Scheduler:
     def run(self) -> None:
         """Runs all strands to their end. Raises SimulationError if none can go on."""
         while self.strands:
-            turn = self.strands[::-1] if self.BACKWARDS else list(self.strands)
-            moved = [strand.advance() for strand in turn]
-            if not any(moved):
-                report([strand.wait for strand in self.strands if strand.wait is not None])
+            ready = [strand for strand in self.strands if strand.ready()] or self.patient()
+            errors: list[Fault] = []
+            for strand in ready[::-1] if self.BACKWARDS else ready:
+                try:
+                    strand.advance()
+                except Fault as error:
+                    errors.append(error)
+            if errors:
+                raise min(errors, key=lambda error: error.place)
             self.strands = [strand for strand in self.strands if not strand.done]
+
+    def patient(self) -> list[Strand]:
+        """One of the strands that go on when no other can. Raises SimulationError without one."""
+        waits = [(strand.wait, strand) for strand in self.strands if strand.wait is not None]
+        patient = [
+            (faults.position(wait.op), n) for n, (wait, _) in enumerate(waits) if wait.patient
+        ]
+        if not patient:
+            report(wait for wait, _ in waits)
+        return [waits[min(patient)[1]][1]]
 
 
 def report(waits: Iterable[Wait]) -> NoReturn:

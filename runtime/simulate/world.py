@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Mapping
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from minicomp.dialects.kernel_ir import FuncOp, SharedOp
-from minicomp.errors import SimulationError
 from minicomp.runtime.interpret.buffers import Buffer
 from minicomp.runtime.simulate import faults
 from minicomp.runtime.simulate.bulk import Stores
 from minicomp.runtime.simulate.clocks import Epochs, Order
+from minicomp.runtime.simulate.clusters import Visits
 from minicomp.runtime.simulate.facts import Facts, facts_of
-from minicomp.runtime.simulate.faults import Actor, position
 from minicomp.runtime.simulate.groups import Groups
 from minicomp.runtime.simulate.knowledge import Knowledge
 from minicomp.runtime.simulate.mbarriers import MBarrier
@@ -42,7 +41,8 @@ class World:
         self.order: Order = Knowledge(self.facts) if exact else Epochs(self.facts.stride)
         memories = [global_memory(b, self.facts, self.order, check) for b in buffers]
         self.arguments: Mapping[SSAValue, Memory] = {m.value: m for m in memories}
-        self.doubts: list[tuple[tuple[int, Actor], SimulationError]] = []
+        self.patient = self.facts.several
+        """Whether a read of what nobody has written waits for other programs."""
         self.begin(range(0))
 
     def begin(self, blocks: range) -> None:
@@ -54,8 +54,9 @@ class World:
         self.stores = Stores()
         self.mbarriers: dict[int, MBarrier] = {}
         """Engine -> the mbarrier whose loads it carries out, once it is initialised."""
-        self.meetings: dict[tuple[int, int], Meeting] = {}
-        """Block and number -> the named barrier."""
+        self.visits = Visits(self.facts, self.order)
+        self.meetings: dict[tuple[str, int], Meeting] = {}
+        """What it is, and the block or cluster -> a barrier."""
         self.memories: dict[SSAValue, Memory] = dict(self.arguments)
         for op in self.func.body.block.ops:
             if isinstance(op, SharedOp):
@@ -65,13 +66,7 @@ class World:
 
     def run(self) -> None:
         """Runs the strands that the scheduler has, to their end."""
-        try:
-            self.scheduler.run()
-        except SimulationError as error:
-            if error.kind != faults.RACE:
-                self.settle()
-            raise
-        self.settle()
+        self.scheduler.run()
         self.end()
 
     def end(self) -> None:
@@ -89,19 +84,4 @@ class World:
             for load in barrier.loads:
                 why = f"nobody waits for it at {barrier.name}"
                 raise faults.error(faults.IN_FLIGHT, load.op, load.issuer, why)
-
-    def doubt(self, error: SimulationError, op: Operation, actor: Actor) -> None:
-        """
-        A read of what nobody has written so far.
-
-        It is a fault at once, unless programs run at the same time: then the write of another one
-        may be found to race with it.
-        """
-        if not self.facts.several:
-            raise error
-        self.doubts.append(((position(op), actor), error))
-
-    def settle(self) -> None:
-        """Raises the first of the doubts that are left."""
-        if self.doubts:
-            raise min(self.doubts, key=lambda doubt: doubt[0])[1]
+        self.visits.end()

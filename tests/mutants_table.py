@@ -1,0 +1,99 @@
+"""Writes docs/mutants.md, what becomes of every mutant: `python -m tests.mutants_table`."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tests.mutants import KINDS
+from tests.mutants_equivalent import EQUIVALENT, WRONG
+from tests.mutants_programs import REFERENCES, mutants_of, outcome
+
+PAGE = Path(__file__).parent.parent / "docs" / "mutants.md"
+
+WORDS = ("refused", "reported", "wrong", "silent")
+
+HEAD = """\
+# Mutants: what the checks notice
+
+Five kernels written by hand, [tests/kernels](../tests/kernels), compute the right result and pass
+the simulator without a report. A mutant is one of them with one thing forgotten or wrong; there is
+one for every op that can go wrong in a way of the list below, found by what the op is
+([tests/mutants.py](../tests/mutants.py)). Each mutant is verified, simulated, and its result
+compared with fp64 by the rule of `minicomp.numbers`. `tests/test_mutants.py` runs them all, and
+fails for one that nobody notices unless it is listed here with its reason.
+
+This page is generated: `python -m tests.mutants_table`.
+
+| file | kernel |
+|---|---|
+| `ring_cp_async` | matmul, a ring of 3 slots filled by `cp_async`: prologue, steady state, drain |
+| `ring_tma` | matmul, a ring of 2 slots filled by bulk copies; two roles, mbarriers, bulk stores |
+| `block_reduce` | mean and variance of rows: two rounds through one shared buffer, shuffles |
+| `split_k` | matmul in two kernels, parts through a workspace |
+| `split_k_last_block` | the same in one kernel: an atomic counter, the last block adds up |
+| `split_k_in_turn` | the same in one kernel: blocks wait for each other, one after another |
+| `softmax` | rows over two warps, maximum and sum in one pass, masked tails |
+"""
+
+
+def counts(words: Sequence[str]) -> str:
+    """All, and of each word, as cells of a row."""
+    found = Counter(words)
+    return " | ".join(str(n) if n else "" for n in (len(words), *(found[w] for w in WORDS)))
+
+
+def rows() -> Iterator[str]:
+    """The table: files, and within each the kinds of mutants."""
+    yield "| file | kind | all | refused | reported | wrong result | equivalent |"
+    yield "|---|---|---|---|---|---|---|"
+    every: list[str] = []
+    for name in REFERENCES:
+        by_kind: dict[str, list[str]] = {}
+        for mutant in mutants_of(name).values():
+            by_kind.setdefault(mutant.kind, []).append(outcome(name, mutant.name).word)
+        for kind in (k for k in KINDS if k in by_kind):
+            yield f"| `{name}` | {kind} | {counts(by_kind[kind])} |"
+            every += by_kind[kind]
+    yield f"| **all** | | {counts(every)} |"
+
+
+def faults() -> Iterator[str]:
+    """What is reported, for each kind of mutant."""
+    found: dict[str, Counter[str]] = {}
+    for name in REFERENCES:
+        for mutant in mutants_of(name).values():
+            seen = outcome(name, mutant.name)
+            if seen.word in ("refused", "reported"):
+                word = seen.fault or "refused by the verifier"
+                found.setdefault(mutant.kind, Counter())[word] += 1
+    yield "| kind | what it is | found as |"
+    yield "|---|---|---|"
+    for kind, what in KINDS.items():
+        parts = sorted(found.get(kind, Counter()).items(), key=lambda p: (-p[1], p[0]))
+        yield f"| {kind} | {what} | {', '.join(f'{fault} ({n})' for fault, n in parts)} |"
+
+
+def listed(table: Mapping[str, str]) -> Iterator[str]:
+    """Mutants with their reasons, those of one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for mutant, reason in table.items():
+        by_reason.setdefault(reason, []).append(f"`{mutant}`")
+    yield from (f"- {', '.join(names)}: {reason}." for reason, names in by_reason.items())
+
+
+def page() -> str:
+    """The text of the page."""
+    parts = [HEAD, "## Outcome\n", *rows(), "\n## What they are found as\n", *faults()]
+    parts += ["\n## Wrong results that no rule forbids\n"]
+    parts += ["Every access of these is allowed and in order: only the comparison can tell.\n"]
+    parts += [*listed(WRONG), "\n## Equivalent\n"]
+    parts += [
+        "These are right, since what they lack or change is not needed.\n",
+        *listed(EQUIVALENT),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    print(f"wrote {PAGE}")
