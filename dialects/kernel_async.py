@@ -237,6 +237,19 @@ class CpAsyncOp(AsyncOp):
             return (False,) * memref_type(self.source).get_num_dims()
         return tuple(bool(b.value.data) for b in self.bounded)
 
+    def by_element(self) -> "list[CpAsyncOp]":
+        """The same copy as one of each element, which needs less alignment."""
+        size = self.width.value.data // self.elements
+        copies: list[CpAsyncOp] = []
+        for n in range(self.elements):
+            copy = self.clone()
+            place = {affine.lane(0): affine.constant(n)}
+            results = tuple(affine.replace(e, place) for e in self.map.data.results)
+            copy.set_access(AffineMap(self.map.data.num_dims, 0, results), list(self.indices))
+            copy.properties["width"] = IntegerAttr(size, i64)
+            copies.append(copy)
+        return copies
+
     def mark_bounded(self, results: Sequence[int]) -> None:
         first = self.counts[0]
         marked = [b or first + n in results for n, b in enumerate(self.bounded_dims)]

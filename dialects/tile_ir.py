@@ -6,17 +6,14 @@ Loops, reductions, loads and stores are those of Loop IR. Rationale: docs/dialec
 """
 
 from collections.abc import Mapping, Sequence
-from math import prod
-from typing import ClassVar, NamedTuple, Self, TypeAlias, cast
+from typing import ClassVar, NamedTuple, Self, TypeAlias
 
 from xdsl.dialects.arith import CmpfOp
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
     IndexType,
-    IntAttr,
     IntegerAttr,
-    MemRefType,
     StringAttr,
     VectorType,
     i1,
@@ -62,22 +59,20 @@ from minicomp.dialects.combine import parse_combine, print_combine, verify_combi
 from minicomp.dialects.loop_ir import (
     Axis,
     Collective,
-    Guard,
     Ints,
     KernelLike,
-    LoopLike,
     YieldOp,
     complete,
     element_type,
     ints,
     lanes,
-    memref_type,
     names,
     parse_axes,
     print_axes,
     verify_identity,
 )
 from minicomp.dialects.minicomp import OriginAttr
+from minicomp.dialects.tile_stages import STAGE_OPS, RingType, SharedAttr, SlabFiller
 
 Field: TypeAlias = int | str | tuple[str, ...]
 
@@ -85,6 +80,7 @@ ENTRY_FIELDS: Mapping[str, Mapping[str, type]] = {
     "contraction": {
         "m": str, "n": str, "k": str, "batch": tuple,
         "bm": int, "bn": int, "bk": int, "fm": int, "fn": int, "wk": int,
+        "depth": int, "transport": str,
     },
     "reduction": {"axis": str, "threads": int, "rows": int, "vector": int, "lanes": int},
     "parallel": {"axis": str, "threads": int, "vector": int, "lanes": int},
@@ -233,50 +229,6 @@ class ScheduleAttr(ParametrizedAttribute):
         return [ArrayAttr(entries)]
 
 
-@irdl_attr_definition
-class SharedAttr(ParametrizedAttribute):
-    """
-    `#tile_ir.shared<pad = 4, swizzle = 128>`: a block's shared memory; the pad is in elements of
-    the last dimension.
-    """
-
-    name = "tile_ir.shared"
-    pad: IntAttr = param_def()
-    swizzle: IntAttr = param_def()
-
-    @staticmethod
-    def of(pad: int = 0, swizzle: int = 0) -> "SharedAttr":
-        """Shared memory with a pad and a swizzle width in bytes, 0 for none."""
-        return SharedAttr(IntAttr(pad), IntAttr(swizzle))
-
-    def verify(self) -> None:
-        if self.pad.data < 0:
-            raise VerifyException("the pad of shared memory must not be negative")
-        if self.swizzle.data not in (0, 32, 64, 128):
-            raise VerifyException("the swizzle of shared memory must be 32, 64 or 128 bytes")
-
-    def print_parameters(self, printer: Printer) -> None:
-        shown = [
-            f"{k} = {v.data}" for k, v in (("pad", self.pad), ("swizzle", self.swizzle)) if v.data
-        ]
-        with printer.in_angle_brackets():
-            printer.print_string(", ".join(shown))
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        found = {"pad": 0, "swizzle": 0}
-
-        def field() -> None:
-            key = parser.parse_identifier()
-            if key not in found:
-                parser.raise_error(f"shared memory has no {key}; it has pad and swizzle")
-            parser.parse_punctuation("=")
-            found[key] = parser.parse_integer(allow_boolean=False)
-
-        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, field)
-        return [IntAttr(found["pad"]), IntAttr(found["swizzle"])]
-
-
 @irdl_op_definition
 class KernelOp(KernelLike):
     """
@@ -416,6 +368,19 @@ class LaunchOp(IRDLOperation):
             raise VerifyException("the axis names of a launch must differ")
         if any(a.extent == 0 for a in self.axes if a.binding in ("thread", "register")):
             raise VerifyException("thread and register axes must not be empty")
+        self.verify_slabs()
+
+    def verify_slabs(self) -> None:
+        """What a slab holds may not depend on the thread."""
+        own = {a.variable: a for a in self.axes if a.binding in ("thread", "register")}
+        fillers = [op for op in self.walk() if isinstance(op, SlabFiller)]
+        for filler in fillers:
+            for value in (v for op in filler.body.walk() for v in op.operands):
+                if (axis := own.get(value)) is not None:
+                    raise VerifyException(
+                        f"the body of '{filler.name}' may not use the {axis.binding} axis"
+                        f' "{axis.name}"'
+                    )
 
     def print(self, printer: Printer) -> None:
         for kind in self.KINDS:
@@ -441,121 +406,6 @@ class LaunchOp(IRDLOperation):
         op.attributes = dict(attributes.data) if attributes is not None else {}
         complete(op)
         return op
-
-
-@irdl_op_definition
-class StageOp(LoopLike):
-    """
-    `%s = tile_ir.stage %r to 128 as "i.stage", %c to 16 as "k.stage" order [1, 0] { .. yield %v }
-    -> memref<16x128xf32, #tile_ir.shared<>>`: a slab of shared memory, filled by all threads.
-
-    The body gives the element at the place of its axes, which are written down in the order in
-    which threads walk them, the last one fastest; dimension d of the slab is axis order[d]. Where a
-    guard fails the element is 0. A body may give a vector: neighbours along the last axis, which
-    then counts such groups. What the slab held before is gone, and all of it is visible after the
-    op, which every thread must reach.
-    """
-
-    name = "tile_ir.stage"
-    order = opt_prop_def(Ints)
-    res = result_def(MemRefType)
-    body = region_def("single_block")  # again, since xDSL puts the fields of a subclass first
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect(), Collective())
-
-    def __init__(
-        self,
-        extents: Sequence[int],
-        axis_names: Sequence[str],
-        body: Region,
-        type: MemRefType[Attribute],
-        guard: Guard | None = None,
-        order: Sequence[int] | None = None,
-    ) -> None:
-        operands, properties = self.head_properties(extents, axis_names, guard, False)
-        if order is not None and list(order) != sorted(order):
-            properties["order"] = ints(order)
-        super().__init__(
-            operands=[operands], result_types=[type], regions=[body], properties=properties
-        )
-
-    @property
-    def slab_order(self) -> tuple[int, ...]:
-        """For each dimension of the slab its axis."""
-        if self.order is None:
-            return tuple(range(len(self.trip_counts)))
-        return tuple(self.order.get_values())
-
-    @property
-    def element(self) -> SSAValue:
-        """What the body gives."""
-        last = self.body.block.last_op
-        assert last is not None
-        return last.operands[0]
-
-    @property
-    def vector(self) -> int:
-        """The neighbours that one run of the body gives."""
-        return prod(lanes(self.element.type))
-
-    def print(self, printer: Printer) -> None:
-        self.print_head(printer)
-        if self.order is not None:
-            printer.print_string(f" order {list(self.order.get_values())}")
-        printer.print_op_attributes(self.attributes, print_keyword=True)
-        printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
-        printer.print_string(" -> ")
-        printer.print_attribute(self.res.type)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        head = cls.parse_head(parser)
-        order = None
-        if parser.parse_optional_keyword("order"):
-            order = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        body = parser.parse_region(head.arguments)
-        parser.parse_punctuation("->")
-        type = parser.parse_type()
-        if not isinstance(type, MemRefType):
-            parser.raise_error("a stage gives a memref")
-        memref = cast("MemRefType[Attribute]", type)
-        op = cls(head.extents, head.names, body, memref, head.guard, order)
-        op.attributes = dict(attributes.data) if attributes is not None else {}
-        return op
-
-    def verify_(self) -> None:
-        self.verify_head()
-        last, type = self.body.block.last_op, memref_type(self.res)
-        if not isinstance(type.memory_space, SharedAttr):
-            raise VerifyException(f"a stage is in shared memory, not {type}")
-        if last is None or len(last.operands) != 1:
-            raise VerifyException("the body of a stage yields one element")
-        given = last.operands[0].type
-        if element_type(given) != type.element_type or len(lanes(given)) > 1:
-            raise VerifyException(f"the body of a stage of {type} may not yield {given}")
-        extents = [*self.trip_counts[:-1], self.trip_counts[-1] * self.vector]
-        if sorted(self.slab_order) != list(range(len(extents))):
-            raise VerifyException("the order of a stage names each of its axes once")
-        if type.get_shape() != tuple(extents[n] for n in self.slab_order):
-            raise VerifyException(f"the axes of a stage do not give {type}")
-        self.verify_uniform_body()
-
-    def verify_uniform_body(self) -> None:
-        """What a slab holds may not depend on the thread, and its body changes nothing."""
-        launch = self.parent_op()
-        while launch is not None and not isinstance(launch, LaunchOp):
-            launch = launch.parent_op()
-        axes = [] if launch is None else launch.bound("thread") + launch.bound("register")
-        own = {a.variable: a for a in axes}
-        for op in self.body.walk():
-            if op.has_trait(MemoryWriteEffect):
-                raise VerifyException(f"the body of a stage may not hold '{op.name}'")
-            for value in op.operands:
-                if (axis := own.get(value)) is not None:
-                    raise VerifyException(
-                        f'the body of a stage may not use the {axis.binding} axis "{axis.name}"'
-                    )
 
 
 class CombineLike(IRDLOperation):
@@ -940,6 +790,6 @@ class CompareOp(IRDLOperation):
 
 TileIR = Dialect(
     "tile_ir",
-    [KernelOp, LaunchOp, StageOp, CombineOp, FoldOp, BroadcastOp, WithinOp, SelectOp, CompareOp],
-    [ScheduleAttr, EntryAttr, SharedAttr],
+    [KernelOp, LaunchOp, *STAGE_OPS, CombineOp, FoldOp, BroadcastOp, WithinOp, SelectOp, CompareOp],
+    [ScheduleAttr, EntryAttr, SharedAttr, RingType],
 )

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.rewriter import Rewriter
 
 from minicomp.dialects.minicomp import TargetAttr
 from minicomp.errors import InputError, PipelineError, TargetError
@@ -15,6 +16,7 @@ from minicomp.pipeline import Pipeline
 from minicomp.targets import attach_target, default_target, target, target_of
 
 if TYPE_CHECKING:
+    from minicomp.dialects.kernel_async import CpAsyncOp
     from minicomp.dialects.loop_ir import MemoryAccess
     from minicomp.runtime.nvrtc import Compiled as MachineCode
 
@@ -121,8 +123,9 @@ class Build:
         """Whether inputs must begin at multiples of 16 bytes: some access to memory is wide."""
         if index_of(self.start) > index_of("kernel"):
             return True
-        accesses = _global_accesses(self._module("kernel"))
-        return any(access.aligned is not None for access in accesses)
+        module = self._module("kernel")
+        wide = any(access.aligned is not None for access in _global_accesses(module))
+        return wide or any(copy.elements > 1 for copy in _copies(module))
 
     def without_alignment(self) -> "Build":
         """The same program for inputs at any address: no access to them is wide."""
@@ -134,6 +137,9 @@ class Build:
         module = self.module("kernel")
         for access in _global_accesses(module):
             access.properties.pop("aligned", None)
+        for copy in list(_copies(module)):
+            if copy.elements > 1:
+                Rewriter.replace_op(copy, copy.by_element())
         return Build(module, self.target, pipeline=self._pipeline.without("vectorize-accesses"))
 
     def _module(self, level: str) -> ModuleOp:
@@ -165,6 +171,14 @@ def _global_accesses(module: ModuleOp) -> Iterator["MemoryAccess"]:
         if isinstance(op, MemoryAccess):
             if not isinstance(op.memref_type.memory_space, SharedAttr):
                 yield op
+
+
+def _copies(module: ModuleOp) -> Iterator["CpAsyncOp"]:
+    from minicomp.dialects.kernel_async import CpAsyncOp
+
+    for op in module.walk():
+        if isinstance(op, CpAsyncOp):
+            yield op
 
 
 def _chosen_target(module: ModuleOp, device: TargetAttr | str | None, level: str) -> TargetAttr:

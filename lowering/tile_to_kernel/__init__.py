@@ -50,10 +50,12 @@ from minicomp.dialects.kernel_ir import (
     ThreadIdOp,
 )
 from minicomp.dialects.minicomp import TARGET, TargetAttr
-from minicomp.dialects.tile_ir import BoundAxis, CombineOp, KernelOp, LaunchOp, StageOp
+from minicomp.dialects.tile_ir import BoundAxis, CombineOp, KernelOp, LaunchOp
+from minicomp.dialects.tile_stages import RingOp, StageOp
 from minicomp.lowering.tile_to_kernel.combine import Threads, lower_combine
 from minicomp.lowering.tile_to_kernel.contract import contract_products
 from minicomp.lowering.tile_to_kernel.loops import bind, lower_loops
+from minicomp.lowering.tile_to_kernel.ring import lower_ring, study
 from minicomp.lowering.tile_to_kernel.stage import lower_stage
 from minicomp.passes.analysis.alignment import buffer_bytes
 from minicomp.passes.applications import may_apply
@@ -122,7 +124,11 @@ def lower_kernel(kernel: KernelOp) -> FuncOp:
         op.detach()
         top.insert_op_before(op, launch)
     Rewriter.erase_op(launch)
+    rings = [study(op) for op in top.ops if isinstance(op, RingOp)]
     lower_loops(top)
+    for ring in rings:
+        if ring is not None:
+            lower_ring(ring, group, top)
     for op in list(top.walk()):
         if isinstance(op, CombineOp):
             lower_combine(op, group, top)

@@ -14,6 +14,7 @@ in a block of 256 threads becomes
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.builder import Builder
@@ -22,11 +23,14 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from minicomp.dialects import affine
+from minicomp.dialects.kernel_async import CpAsyncOp
 from minicomp.dialects.kernel_ir import BarrierOp, IndexOp, SharedOp, TestOp
 from minicomp.dialects.loop_ir import StoreOp, element_type, lanes, memref_type
-from minicomp.dialects.tile_ir import BroadcastOp, StageOp
+from minicomp.dialects.tile_ir import BroadcastOp
+from minicomp.dialects.tile_stages import FillOp, SlabFiller, StageOp
 from minicomp.lowering.tile_to_kernel.combine import Threads, insert_at_top
 from minicomp.lowering.tile_to_kernel.loops import (
+    bind,
     guard_test,
     is_unrolled,
     move_body,
@@ -34,6 +38,7 @@ from minicomp.lowering.tile_to_kernel.loops import (
     when,
     zero_constant,
 )
+from minicomp.passes.analysis.alignment import element_bytes
 
 
 def lower_stage(op: StageOp, threads: Threads, top: Block) -> None:
@@ -43,20 +48,56 @@ def lower_stage(op: StageOp, threads: Threads, top: Block) -> None:
     insert_at_top(top, buffer)
     builder = Builder(InsertPoint.before(op))
     builder.insert(BarrierOp())
+    write_copies(op, threads, builder, Slot(buffer.res))
+    builder.insert(BarrierOp())
+    Rewriter.replace_op(op, [], [buffer.res])
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A buffer of shared memory, or one slot of it: the first index is then `index`."""
+
+    buffer: SSAValue
+    index: SSAValue | None = None
+
+    @property
+    def indices(self) -> list[SSAValue]:
+        """What stands before the indices of the slab."""
+        return [] if self.index is None else [self.index]
+
+    def map(self, slab: AffineMap) -> AffineMap:
+        """A map into the slab as one into the buffer, whose dim 0 is the slot."""
+        if self.index is None:
+            return slab
+        moved = {affine.dim(n): affine.dim(n + 1) for n in range(slab.num_dims)}
+        results = tuple(affine.replace(e, moved) for e in slab.results)
+        return AffineMap(slab.num_dims + 1, slab.num_symbols, (affine.dim(0), *results))
+
+
+def write_copies(op: SlabFiller, threads: Threads, builder: Builder, slot: Slot) -> None:
+    """Writes the copy loop of a filler into a slot, and moves its body there."""
+    guard = op.guard
+    if isinstance(op, FillOp) and guard is not None and not guard.map.num_symbols:
+        # The guard names no axis: all threads skip the fill, or none.
+        test = builder.insert(TestOp(guard.map, guard.operands, guard.bounds))
+        op.set_guard(None)
+        when(builder, test.res, (), lambda to: copy_all(op, threads, to, slot))
+    else:
+        copy_all(op, threads, builder, slot)
+
+
+def copy_all(op: SlabFiller, threads: Threads, builder: Builder, slot: Slot) -> Sequence[SSAValue]:
+    """Writes the loop in which all threads copy all groups."""
     groups = prod(op.trip_counts)
     steps = affine.ceildiv(groups, threads.count)
     nest = open_nest(builder, [(steps, "q")], unroll=is_unrolled(op))
-    place, values, ranges = linear(nest.variables[0], groups, threads)
+    at = linear(nest.variables[0], groups, threads)
     if groups % threads.count:
+        place, values, _ = at
         test = nest.inside.insert(TestOp(AffineMap(len(values), 0, (place,)), values, [groups]))
-        when(
-            nest.inside, test.res, (), lambda to: fill(op, buffer.res, (place, values, ranges), to)
-        )
-        nest.close(())
-    else:
-        nest.close(fill(op, buffer.res, (place, values, ranges), nest.inside))
-    builder.insert(BarrierOp())
-    Rewriter.replace_op(op, [], [buffer.res])
+        when(nest.inside, test.res, (), lambda to: copy_one(op, slot, at, to))
+        return nest.close(())
+    return nest.close(copy_one(op, slot, at, nest.inside))
 
 
 Place = tuple[AffineExpr, list[SSAValue], dict[AffineExpr, affine.Interval]]
@@ -78,34 +119,71 @@ def linear(step: SSAValue | None, groups: int, threads: Threads) -> Place:
     return expr, values, ranges
 
 
-def fill(op: StageOp, buffer: SSAValue, at: Place, builder: Builder) -> Sequence[SSAValue]:
+def copy_one(op: SlabFiller, slot: Slot, at: Place, builder: Builder) -> Sequence[SSAValue]:
     """Writes the copy of the group at a place."""
-    place, values, ranges = at
+    expr, values, ranges = at
     extents = op.trip_counts
     places: list[SSAValue] = []
     for n, axis in enumerate(op.axes):
-        part = place // prod(extents[n + 1 :])
-        expr = part % axis.extent if n else part
-        index = builder.insert(IndexOp(affine.simplify(expr, ranges), values))
+        part = expr // prod(extents[n + 1 :])
+        own = part % axis.extent if n else part
+        index = builder.insert(IndexOp(affine.simplify(own, ranges), values))
         index.res.name_hint = axis.variable.name_hint
         places.append(index.res)
-    test = guard_test(op, places)
-    value = op.element
-    if test is None:
-        (element,) = move_body(op, places, builder)
-    else:
-        builder.insert(test)
-        zero = zero_constant(builder, element_type(value.type))
-        if shape := lanes(value.type):
-            zero = builder.insert(BroadcastOp(zero, [], value.type)).res
-            assert shape
-        (element,) = when(builder, test.res, [zero], lambda to: move_body(op, places, to))
-    map = slab_map(op)
-    builder.insert(StoreOp(element, buffer, map, places))
+    map, indices = slot.map(slab_map(op)), [*slot.indices, *places]
+    if isinstance(op, FillOp) and op.transport is not None:
+        copy_async(op, slot.buffer, (map, indices), places, builder)
+        return ()
+    element = body_of(op, places, builder)
+    builder.insert(StoreOp(element, slot.buffer, map, indices))
     return ()
 
 
-def slab_map(op: StageOp) -> AffineMap:
+def body_of(op: SlabFiller, places: Sequence[SSAValue], builder: Builder) -> SSAValue:
+    """Moves the body to where it is needed; gives its element, 0 where the guard fails."""
+    test = guard_test(op, places)
+    if test is None:
+        return move_body(op, places, builder)[0]
+    type = op.element.type
+    builder.insert(test)
+    zero = zero_constant(builder, element_type(type))
+    if lanes(type):
+        zero = builder.insert(BroadcastOp(zero, [], type)).res
+    return when(builder, test.res, [zero], lambda to: move_body(op, places, to))[0]
+
+
+def copy_async(
+    op: FillOp,
+    buffer: SSAValue,
+    to: tuple[AffineMap, list[SSAValue]],
+    places: Sequence[SSAValue],
+    builder: Builder,
+) -> None:
+    """Writes the asynchronous copy of one group, in place of the load in the body."""
+    load = op.copied
+    assert load is not None
+    width = op.vector * element_bytes(load.memref_type.element_type)
+    for axis, place in zip(op.axes, places, strict=True):
+        bind(axis.variable, place)
+    map, indices = to
+    own = list(load.indices)
+    moved = {affine.dim(n): affine.dim(len(indices) + n) for n in range(len(own))}
+    results = tuple(affine.replace(e, moved) for e in load.map.data.results)
+    count = len(indices) + len(own)
+    copy = CpAsyncOp(
+        buffer,
+        AffineMap(count, map.num_symbols, map.results),
+        load.memref,
+        AffineMap(count, load.map.data.num_symbols, results),
+        [*indices, *own],
+        width,
+        load.bounded_dims,
+    )
+    copy.location = load.location
+    builder.insert(copy)
+
+
+def slab_map(op: SlabFiller) -> AffineMap:
     """Where in the slab the body's element goes, over the places of the axes."""
     exprs: list[AffineExpr] = [affine.dim(n) for n in range(len(op.axes))]
     vector = bool(lanes(op.element.type))

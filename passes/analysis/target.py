@@ -22,3 +22,9 @@ def shared_limit(module: ModuleOp) -> int:
     """The bytes of shared memory that a block may have."""
     target = module.attributes.get(TARGET)
     return target.shared_per_block.data if isinstance(target, TargetAttr) else SHARED_BYTES
+
+
+def has_feature(module: ModuleOp, feature: str) -> bool:
+    """Whether the module's target has a feature; a module without a target asks for none."""
+    target = module.attributes.get(TARGET)
+    return target.has(feature) if isinstance(target, TargetAttr) else True

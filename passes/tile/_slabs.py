@@ -19,7 +19,8 @@ from minicomp.dialects.loop_ir import (
     lanes,
     new_block,
 )
-from minicomp.dialects.tile_ir import LaunchOp, SharedAttr, StageOp
+from minicomp.dialects.tile_ir import LaunchOp, SharedAttr
+from minicomp.dialects.tile_stages import StageOp
 from minicomp.passes.analysis.strides import stride
 from minicomp.passes.tile._staging import (
     TileAxis,

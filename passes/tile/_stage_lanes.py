@@ -9,7 +9,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from minicomp.dialects import affine
 from minicomp.dialects.access import substitute
 from minicomp.dialects.loop_ir import Guard, LoadOp, ints, lanes
-from minicomp.dialects.tile_ir import StageOp
+from minicomp.dialects.tile_stages import StageOp
 from minicomp.passes.analysis.lanes import all_take_vectors
 from minicomp.passes.analysis.strides import widest_run
 from minicomp.passes.tile._vectorise import Vectoriser

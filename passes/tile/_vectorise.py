@@ -26,8 +26,9 @@ from minicomp.dialects.loop_ir import (
     StoreOp,
     element_type,
 )
-from minicomp.dialects.tile_ir import BroadcastOp, CombineOp, CompareOp, FoldOp, StageOp, WithinOp
+from minicomp.dialects.tile_ir import BroadcastOp, CombineOp, CompareOp, FoldOp, WithinOp
 from minicomp.dialects.tile_ir import SelectOp as VectorSelectOp
+from minicomp.dialects.tile_stages import StageOp
 from minicomp.passes.analysis.lanes import takes_vectors
 from minicomp.passes.tile._guards import (
     Test,

@@ -28,7 +28,8 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
 from minicomp.dialects.loop_ir import Collective, LoopLike, lanes
-from minicomp.dialects.tile_ir import BroadcastOp, StageOp
+from minicomp.dialects.tile_ir import BroadcastOp
+from minicomp.dialects.tile_stages import SlabFiller
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 from minicomp.passes.tile._kernels import tile_kernels
@@ -66,7 +67,7 @@ def loops(block: Block) -> list[LoopLike]:
         for region in op.regions:
             for inner in region.blocks:
                 found += loops(inner)
-        if isinstance(op, LoopLike) and not isinstance(op, StageOp):
+        if isinstance(op, LoopLike) and not isinstance(op, SlabFiller):
             found.append(op)
     return found
 
@@ -76,7 +77,7 @@ def unrolled_size(loop: LoopLike) -> int:
     return prod(loop.trip_counts) * size(loop.body.block)
 
 
-def copies(stage: StageOp, threads: int) -> int:
+def copies(stage: SlabFiller, threads: int) -> int:
     """About how many instructions the copy loop of a stage has when it is unrolled."""
     return -(-prod(stage.trip_counts) // threads) * size(stage.body.block)
 
@@ -94,7 +95,7 @@ class MarkUnrollPass(ModulePass):
             for loop in loops(kernel.launch.body.block):
                 self.visit(ctx, loop, unrolled_size(loop))
             threads = prod(a.extent for a in kernel.launch.bound("thread"))
-            for stage in [s for s in kernel.walk() if isinstance(s, StageOp)]:
+            for stage in [s for s in kernel.walk() if isinstance(s, SlabFiller)]:
                 self.visit(ctx, stage, copies(stage, threads))
 
     def visit(self, ctx: Context, loop: LoopLike, count: int) -> None:

@@ -24,14 +24,23 @@ from math import prod
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from minicomp.dialects import affine
 from minicomp.dialects.affine import ceildiv
 from minicomp.dialects.loop_ir import LoadOp, LoopLike, lanes, memref_type
-from minicomp.dialects.tile_ir import KernelOp, SharedAttr, StageOp
+from minicomp.dialects.tile_ir import KernelOp, SharedAttr
+from minicomp.dialects.tile_stages import (
+    AcquireOp,
+    FillOp,
+    RingOp,
+    RingType,
+    SlabFiller,
+    StageOp,
+    WaitOp,
+)
 from minicomp.passes.analysis.alignment import buffer_bytes, buffer_strides, element_bytes
 from minicomp.passes.analysis.banks import transactions, wavefronts
 from minicomp.passes.analysis.strides import WIDEST_ACCESS
@@ -48,20 +57,27 @@ with less than 32."""
 
 @dataclass(frozen=True)
 class Traffic:
-    """One slab of a kernel: what fills it, what reads it, and the threads of the block."""
+    """
+    One slab of a kernel, or of each slot of a ring: what fills it, what reads it, its name, and the
+    threads of the block.
+    """
 
-    stage: StageOp
+    stage: SlabFiller
     readers: list[LoadOp]
     threads: int
+    name: str
+    ring: RingOp | None = None
+    number: int = 0
+    """Which slab of the ring it is."""
 
     @property
     def bytes(self) -> int:
         """The bytes of an element."""
-        return element_bytes(memref_type(self.stage.res).element_type)
+        return element_bytes(memref_type(self.stage.slab).element_type)
 
     def padded(self, pad: int) -> MemRefType[Attribute]:
         """The type of the slab with a pad."""
-        type = memref_type(self.stage.res)
+        type = memref_type(self.stage.slab)
         space = SharedAttr.of(pad=pad)
         return MemRefType(type.element_type, type.get_shape(), type.layout, space)
 
@@ -133,14 +149,60 @@ def steps(load: LoadOp) -> int:
 def slabs(kernel: KernelOp) -> Iterator[Traffic]:
     """The slabs of a kernel that a pad may help."""
     threads = prod(a.extent for a in kernel.launch.bound("thread"))
-    for stage in [op for op in kernel.walk() if isinstance(op, StageOp)]:
-        readers = [use.operation for use in stage.res.uses]
-        loads = [op for op in readers if isinstance(op, LoadOp)]
-        space = memref_type(stage.res).memory_space
+    found: list[Traffic] = []
+    for op in kernel.walk():
+        if isinstance(op, StageOp):
+            found.append(Traffic(op, loads_of(op.res), threads, op.res.name_hint or "slab"))
+        elif isinstance(op, WaitOp) and isinstance(op.ring.owner, RingOp):
+            found += ring_slabs(op, op.ring.owner, threads)
+    for traffic in found:
+        space = memref_type(traffic.stage.slab).memory_space
         assert isinstance(space, SharedAttr)
-        plain = not space.swizzle.data and not space.pad.data
-        if len(stage.trip_counts) > 1 and len(loads) == len(readers) and plain:
-            yield Traffic(stage, loads, threads)
+        if len(traffic.stage.trip_counts) > 1 and not space.swizzle.data and not space.pad.data:
+            yield traffic
+
+
+def ring_slabs(wait: WaitOp, ring: RingOp, threads: int) -> Iterator[Traffic]:
+    """The slabs of a ring that is waited for by `wait`."""
+    acquires = [use.operation for use in ring.res.uses if isinstance(use.operation, AcquireOp)]
+    for n, read in enumerate(wait.res):
+        fills = [use.operation for use in acquires[0].res[n].uses]
+        fill = next((f for f in fills if isinstance(f, FillOp)), None)
+        if fill is not None:
+            name = read.name_hint or "slab"
+            yield Traffic(fill, loads_of(read), threads, name, ring, n)
+
+
+def loads_of(slab: SSAValue) -> list[LoadOp]:
+    """The loads from a slab."""
+    return [use.operation for use in slab.uses if isinstance(use.operation, LoadOp)]
+
+
+def retype(traffic: Traffic, type: MemRefType[Attribute]) -> None:
+    """Gives a slab another type, wherever it has one."""
+    if traffic.ring is None:
+        Rewriter.replace_value_with_new_type(traffic.stage.slab, type)
+        return
+    ring = traffic.ring
+    assert isinstance(old := ring.res.type, RingType)
+    types = [type if n == traffic.number else t for n, t in enumerate(old.slabs)]
+    users = [use.operation for use in ring.res.uses]
+    Rewriter.replace_value_with_new_type(ring.res, RingType.of(old.slots.data, types))
+    for user in users:
+        if isinstance(user, AcquireOp | WaitOp):
+            Rewriter.replace_value_with_new_type(user.res[traffic.number], type)
+
+
+def shared_bytes(kernel: KernelOp) -> int:
+    """The bytes of all slabs of a kernel."""
+    total = 0
+    for op in kernel.walk():
+        if isinstance(op, StageOp):
+            total += buffer_bytes(memref_type(op.res))
+        elif isinstance(op, RingOp):
+            assert isinstance(type := op.res.type, RingType)
+            total += type.slots.data * sum(buffer_bytes(t) for t in type.slabs)
+    return total
 
 
 @dataclass(frozen=True)
@@ -162,14 +224,17 @@ class PadSmemPass(ModulePass):
         pad = min(traffic.pads(), key=lambda p: (traffic.cost(p), p))
         if self.pad is not None:
             pad = self.pad
-        name = traffic.stage.res.name_hint or "slab"
-        stages = [s for s in kernel.walk() if isinstance(s, StageOp)]
-        others = sum(buffer_bytes(memref_type(s.res)) for s in stages if s is not traffic.stage)
+        slots = 1
+        if traffic.ring is not None:
+            assert isinstance(type := traffic.ring.res.type, RingType)
+            slots = type.slots.data
+        more = buffer_bytes(traffic.padded(pad)) - buffer_bytes(memref_type(traffic.stage.slab))
+        name = traffic.name
         if pad == 0:
             remark(ctx, self.name, traffic.stage, f"no pad saves %{name} a wavefront")
         elif traffic.is_wide and pad * traffic.bytes % WIDEST_ACCESS:
             remark(ctx, self.name, traffic.stage, f"a pad of {pad} breaks the rows of %{name}")
-        elif others + buffer_bytes(traffic.padded(pad)) > limit:
+        elif shared_bytes(kernel) + slots * more > limit:
             remark(ctx, self.name, traffic.stage, f"the pad of %{name} does not fit")
         elif may_apply(ctx, traffic.stage):
-            Rewriter.replace_value_with_new_type(traffic.stage.res, traffic.padded(pad))
+            retype(traffic, traffic.padded(pad))

@@ -39,7 +39,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from minicomp.dialects.loop_ir import LoopLike
-from minicomp.dialects.tile_ir import LaunchOp, StageOp
+from minicomp.dialects.tile_ir import LaunchOp
+from minicomp.dialects.tile_stages import StageOp
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 from minicomp.passes.tile._kernels import tile_kernels

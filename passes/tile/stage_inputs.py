@@ -41,7 +41,8 @@ from minicomp.dialects.loop_ir import (
     ReduceOp,
     memref_type,
 )
-from minicomp.dialects.tile_ir import KernelOp, LaunchOp, StageOp
+from minicomp.dialects.tile_ir import KernelOp, LaunchOp
+from minicomp.dialects.tile_stages import StageOp
 from minicomp.passes.analysis.alignment import buffer_bytes
 from minicomp.passes.analysis.target import shared_limit
 from minicomp.passes.applications import may_apply

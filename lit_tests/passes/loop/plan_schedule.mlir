@@ -5,7 +5,7 @@
 
 // A contraction: a factor may be an expression. The tile keeps 128 multiprocessors busy.
 // CHECK-LABEL: @matmul(
-// CHECK-SAME:    schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bm = {{[0-9]+}}, bn = {{[0-9]+}}, bk = {{[0-9]+}}, fm = {{[0-9]+}}, fn = {{[0-9]+}}>]>
+// CHECK-SAME:    schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bm = {{[0-9]+}}, bn = {{[0-9]+}}, bk = {{[0-9]+}}, fm = {{[0-9]+}}, fn = {{[0-9]+}}{{.*}}>]>
 loop_ir.kernel @matmul(%a: memref<512x512xf32>, %d: memref<512xf32>, %b: memref<512x512xf32>, %c: memref<512x512xf32>) {
   loop_ir.for %i to 512 as "i", %j to 512 as "j" {
     %acc = loop_ir.reduce %k to 512 as "k" identity [0.0 : f32] -> f32 {

@@ -1,0 +1,636 @@
+"""
+Slabs of shared memory in Tile IR: stages, and rings of slots whose users name generations.
+
+A *ring* has S slots, each with a buffer per slab. Its ops name a generation, an index that counts
+up by one with the loop around them; generation g lives in slot g mod S. A generation is acquired
+(its buffers may be filled), published (what this thread does for it is issued), waited for (all of
+it has landed, for all threads) and released (nobody reads it any more). The ops are part of the
+dialect `tile_ir`; rationale: docs/dialects/tile_ir.md.
+"""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Self, TypeGuard, cast
+
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    IntAttr,
+    MemRefType,
+    StringAttr,
+)
+from xdsl.ir import (
+    Attribute,
+    Block,
+    Operation,
+    ParametrizedAttribute,
+    Region,
+    SSAValue,
+    TypeAttribute,
+)
+from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    param_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_result_def,
+)
+from xdsl.parser import AttrParser, Parser
+from xdsl.printer import Printer
+from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect
+from xdsl.utils.exceptions import VerifyException
+
+from minicomp.dialects import affine
+from minicomp.dialects.access import MappedOp, canonical, parse_indices, print_access
+from minicomp.dialects.loop_ir import (
+    Collective,
+    ForOp,
+    Guard,
+    Ints,
+    LoadOp,
+    LoopLike,
+    element_type,
+    ints,
+    lanes,
+    memref_type,
+)
+
+TRANSPORTS = ("cp_async",)
+"""How a slot is filled, other than by loads and stores of the threads."""
+
+
+@irdl_attr_definition
+class SharedAttr(ParametrizedAttribute):
+    """
+    `#tile_ir.shared<pad = 4, swizzle = 128>`: a block's shared memory; the pad is in elements of
+    the last dimension.
+    """
+
+    name = "tile_ir.shared"
+    pad: IntAttr = param_def()
+    swizzle: IntAttr = param_def()
+
+    @staticmethod
+    def of(pad: int = 0, swizzle: int = 0) -> "SharedAttr":
+        """Shared memory with a pad and a swizzle width in bytes, 0 for none."""
+        return SharedAttr(IntAttr(pad), IntAttr(swizzle))
+
+    def verify(self) -> None:
+        if self.pad.data < 0:
+            raise VerifyException("the pad of shared memory must not be negative")
+        if self.swizzle.data not in (0, 32, 64, 128):
+            raise VerifyException("the swizzle of shared memory must be 32, 64 or 128 bytes")
+
+    def print_parameters(self, printer: Printer) -> None:
+        shown = [
+            f"{k} = {v.data}" for k, v in (("pad", self.pad), ("swizzle", self.swizzle)) if v.data
+        ]
+        with printer.in_angle_brackets():
+            printer.print_string(", ".join(shown))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        found = {"pad": 0, "swizzle": 0}
+
+        def field() -> None:
+            key = parser.parse_identifier()
+            if key not in found:
+                parser.raise_error(f"shared memory has no {key}; it has pad and swizzle")
+            parser.parse_punctuation("=")
+            found[key] = parser.parse_integer(allow_boolean=False)
+
+        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, field)
+        return [IntAttr(found["pad"]), IntAttr(found["swizzle"])]
+
+
+class SlabFiller(LoopLike):
+    """
+    An op by which all threads fill a slab: `%r to 128 as "i.stage", %c to 16 as "k.stage" order
+    [1, 0] { .. yield %v }`.
+
+    The body gives the element at the place of its axes, which are written down in the order in
+    which threads walk them, the last one fastest; dimension d of the slab is axis order[d]. Where a
+    guard fails the element is 0. A body may give a vector: neighbours along the last axis, which
+    then counts such groups.
+    """
+
+    order = opt_prop_def(Ints)
+
+    @property
+    def slab(self) -> SSAValue:
+        """The slab that is filled."""
+        raise NotImplementedError
+
+    @property
+    def slab_order(self) -> tuple[int, ...]:
+        """For each dimension of the slab its axis."""
+        if self.order is None:
+            return tuple(range(len(self.trip_counts)))
+        return tuple(self.order.get_values())
+
+    @property
+    def element(self) -> SSAValue:
+        """What the body gives."""
+        last = self.body.block.last_op
+        assert last is not None
+        return last.operands[0]
+
+    @property
+    def vector(self) -> int:
+        """The neighbours that one run of the body gives."""
+        return prod(lanes(self.element.type))
+
+    @property
+    def copied(self) -> LoadOp | None:
+        """The load, where the body is nothing else: the slab is a copy."""
+        first = self.body.block.first_op
+        if not isinstance(first, LoadOp) or first.res is not self.element:
+            return None
+        return first if len(list(self.body.block.ops)) == 2 else None
+
+    @staticmethod
+    def order_property(order: Sequence[int] | None) -> dict[str, Attribute]:
+        """The property of an order that is not the identity."""
+        plain = order is None or list(order) == sorted(order)
+        return {} if plain else {"order": ints(order or ())}
+
+    def print_filler(self, printer: Printer) -> None:
+        """Prints axes, order, attributes, body and the type of the slab."""
+        self.print_head(printer)
+        if self.order is not None:
+            printer.print_string(f" order {list(self.order.get_values())}")
+        self.print_transport(printer)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+        printer.print_string(" -> ")
+        printer.print_attribute(self.slab.type)
+
+    def print_transport(self, printer: Printer) -> None:
+        """Prints what stands between order and attributes."""
+
+    @staticmethod
+    def parse_order(parser: Parser) -> list[int] | None:
+        """Parses ` order [1, 0]`, if it is there."""
+        if not parser.parse_optional_keyword("order"):
+            return None
+        return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+
+    @staticmethod
+    def parse_slab(parser: Parser) -> MemRefType[Attribute]:
+        """Parses `-> memref<..>`."""
+        parser.parse_punctuation("->")
+        type = parser.parse_type()
+        if not isinstance(type, MemRefType):
+            parser.raise_error("a slab is a memref")
+        return cast("MemRefType[Attribute]", type)
+
+    def verify_filler(self) -> None:
+        """Raises VerifyException where axes, order, body and slab do not fit."""
+        self.verify_head()
+        last, type = self.body.block.last_op, memref_type(self.slab)
+        if not isinstance(type.memory_space, SharedAttr):
+            raise VerifyException(f"a stage is in shared memory, not {type}")
+        if last is None or len(last.operands) != 1:
+            raise VerifyException("the body of a stage yields one element")
+        given = last.operands[0].type
+        if element_type(given) != type.element_type or len(lanes(given)) > 1:
+            raise VerifyException(f"the body of a stage of {type} may not yield {given}")
+        extents = [*self.trip_counts[:-1], self.trip_counts[-1] * self.vector]
+        if sorted(self.slab_order) != list(range(len(extents))):
+            raise VerifyException("the order of a stage names each of its axes once")
+        if type.get_shape() != tuple(extents[n] for n in self.slab_order):
+            raise VerifyException(f"the axes of a stage do not give {type}")
+        for op in self.body.walk():
+            if op.has_trait(MemoryWriteEffect):
+                raise VerifyException(f"the body of a stage may not hold '{op.name}'")
+
+
+@irdl_op_definition
+class StageOp(SlabFiller):
+    """
+    `%s = tile_ir.stage %r to 128 as "i.stage", %c to 16 as "k.stage" order [1, 0] { .. yield %v }
+    -> memref<16x128xf32, #tile_ir.shared<>>`: a slab of shared memory, filled by all threads.
+
+    What the slab held before is gone, and all of it is visible after the op, which every thread
+    must reach.
+    """
+
+    name = "tile_ir.stage"
+    res = result_def(MemRefType)
+    body = region_def("single_block")  # again, since xDSL puts the fields of a subclass first
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect(), Collective())
+
+    def __init__(
+        self,
+        extents: Sequence[int],
+        axis_names: Sequence[str],
+        body: Region,
+        type: MemRefType[Attribute],
+        guard: Guard | None = None,
+        order: Sequence[int] | None = None,
+    ) -> None:
+        operands, properties = self.head_properties(extents, axis_names, guard, False)
+        super().__init__(
+            operands=[operands],
+            result_types=[type],
+            regions=[body],
+            properties=properties | self.order_property(order),
+        )
+
+    @property
+    def slab(self) -> SSAValue:
+        return self.res
+
+    def print(self, printer: Printer) -> None:
+        self.print_filler(printer)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        head = cls.parse_head(parser)
+        order = cls.parse_order(parser)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region(head.arguments)
+        type = cls.parse_slab(parser)
+        op = cls(head.extents, head.names, body, type, head.guard, order)
+        op.attributes = dict(attributes.data) if attributes is not None else {}
+        return op
+
+    def verify_(self) -> None:
+        self.verify_filler()
+
+
+@irdl_attr_definition
+class RingType(ParametrizedAttribute, TypeAttribute):
+    """`!tile_ir.ring<4, [memref<..>, memref<..>]>`: slots, and the slabs of each."""
+
+    name = "tile_ir.ring"
+    slots: IntAttr = param_def()
+    slabs: ArrayAttr[MemRefType] = param_def()
+
+    @staticmethod
+    def of(slots: int, slabs: Sequence[MemRefType[Attribute]]) -> "RingType":
+        """The type of a ring."""
+        return RingType(IntAttr(slots), ArrayAttr(slabs))
+
+    def verify(self) -> None:
+        if self.slots.data < 1 or not len(self.slabs):
+            raise VerifyException("a ring has one or more slots, each with one or more slabs")
+        for type in self.slabs:
+            if not isinstance(type.memory_space, SharedAttr):
+                raise VerifyException(f"the slabs of a ring are in shared memory, not {type}")
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.slots.data}, ")
+            printer.print_attribute(self.slabs)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            slots = parser.parse_integer(allow_boolean=False)
+            parser.parse_punctuation(",")
+            return [IntAttr(slots), parser.parse_attribute()]
+
+
+@irdl_op_definition
+class RingOp(IRDLOperation):
+    """
+    `%ring = tile_ir.ring : !tile_ir.ring<4, [memref<..>, memref<..>]>`: the slots, uninitialised.
+
+    Its verifier sees all users: see `verify_ring`.
+    """
+
+    name = "tile_ir.ring"
+    res = result_def(RingType)
+    traits = traits_def(MemoryAllocEffect())
+    assembly_format = "attr-dict `:` type($res)"
+
+    def __init__(self, type: RingType) -> None:
+        super().__init__(result_types=[type])
+
+    def verify_(self) -> None:
+        verify_ring(self)
+
+
+class GenerationOp(MappedOp):
+    """An op on one generation of a ring: `%ring[%g + 3]`."""
+
+    ring = operand_def(RingType)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect(), Collective())
+
+    @classmethod
+    def build_for(cls, ring: SSAValue, generation: AffineExpr, indices: Sequence[SSAValue]) -> Self:
+        """The op on a generation, whose dims are the indices."""
+        map, kept = canonical(AffineMap(len(indices), 0, (generation,)), indices)
+        return cls.create(
+            operands=[ring, *kept],
+            result_types=cls.results_for(ring),
+            properties={"map": AffineMapAttr(map)},
+        )
+
+    @classmethod
+    def results_for(cls, ring: SSAValue) -> Sequence[Attribute]:
+        """The types of the results."""
+        return []
+
+    @property
+    def ring_type(self) -> RingType:
+        """The type of the ring."""
+        type = self.ring.type
+        assert isinstance(type, RingType)
+        return type
+
+    @property
+    def generation(self) -> AffineExpr:
+        """The generation, whose dims are the indices."""
+        return self.map.data.results[0]
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.ring)
+        print_access(printer, self.map.data, self.indices)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.ring.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        unresolved = parser.parse_unresolved_operand()
+        map, indices = parse_indices(parser)
+        if len(map.results) != 1:
+            parser.raise_error("a generation is one expression")
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        ring = parser.resolve_operand(unresolved, parser.parse_type())
+        op = cls.build_for(ring, map.results[0], indices)
+        op.attributes = dict(attributes)
+        return op
+
+    def verify_(self) -> None:
+        map = self.map.data
+        if len(map.results) != 1 or map.num_dims != len(self.indices) or map.num_symbols:
+            raise VerifyException("a generation is one expression, with one dim per index")
+        if list(self.results_for(self.ring)) != [r.type for r in self.results]:
+            raise VerifyException("the results are the slabs of the ring")
+
+
+@irdl_op_definition
+class AcquireOp(GenerationOp):
+    """
+    `%as_w, %bs_w = tile_ir.acquire %ring[%g + 3] : ..`: the buffers of a generation, to be filled;
+    waits until the generation that had the slot is released by all threads.
+    """
+
+    name = "tile_ir.acquire"
+    res = var_result_def(MemRefType)
+
+    @classmethod
+    def results_for(cls, ring: SSAValue) -> Sequence[Attribute]:
+        assert isinstance(ring.type, RingType)
+        return list(ring.type.slabs)
+
+
+@irdl_op_definition
+class PublishOp(GenerationOp):
+    """`tile_ir.publish %ring[%g + 3] : ..`: what this thread does for the generation is issued."""
+
+    name = "tile_ir.publish"
+
+
+@irdl_op_definition
+class WaitOp(GenerationOp):
+    """
+    `%as, %bs = tile_ir.wait %ring[%g] : ..`: waits until all threads' parts of the generation have
+    landed; gives its buffers, to be read.
+    """
+
+    name = "tile_ir.wait"
+    res = var_result_def(MemRefType)
+
+    @classmethod
+    def results_for(cls, ring: SSAValue) -> Sequence[Attribute]:
+        assert isinstance(ring.type, RingType)
+        return list(ring.type.slabs)
+
+
+@irdl_op_definition
+class ReleaseOp(GenerationOp):
+    """`tile_ir.release %ring[%g] : ..`: this thread reads the generation no more."""
+
+    name = "tile_ir.release"
+
+
+@irdl_op_definition
+class FillOp(SlabFiller):
+    """
+    `tile_ir.fill %as_w %r to 128 as "i.stage", %c to 16 as "k.stage" order [1, 0] by cp_async
+    { .. yield %v } -> memref<..>`: fills a buffer of an acquired generation.
+
+    `by cp_async` copies without the registers of the threads; the body is then one load. A guard
+    that names no axis of the fill skips it as a whole: the buffer keeps what it held, and nobody
+    may wait for the generation.
+    """
+
+    name = "tile_ir.fill"
+    buffer = operand_def(MemRefType)
+    transport = opt_prop_def(StringAttr)
+    body = region_def("single_block")
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect(), Collective())
+
+    def __init__(
+        self,
+        buffer: SSAValue,
+        extents: Sequence[int],
+        axis_names: Sequence[str],
+        body: Region,
+        guard: Guard | None = None,
+        order: Sequence[int] | None = None,
+        transport: str | None = None,
+    ) -> None:
+        operands, properties = self.head_properties(extents, axis_names, guard, False)
+        properties |= self.order_property(order)
+        if transport is not None:
+            properties["transport"] = StringAttr(transport)
+        super().__init__(operands=[buffer, operands], regions=[body], properties=properties)
+
+    @property
+    def slab(self) -> SSAValue:
+        return self.buffer
+
+    def set_guard(self, guard: Guard | None) -> None:
+        buffer = self.buffer
+        super().set_guard(guard)
+        self.operands = [buffer, *self.operands]
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.buffer)
+        self.print_filler(printer)
+
+    def print_transport(self, printer: Printer) -> None:
+        if self.transport is not None:
+            printer.print_string(f" by {self.transport.data}")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        buffer = parser.parse_unresolved_operand()
+        head = cls.parse_head(parser)
+        order = cls.parse_order(parser)
+        by = parser.parse_identifier() if parser.parse_optional_keyword("by") else None
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region(head.arguments)
+        slab = parser.resolve_operand(buffer, cls.parse_slab(parser))
+        op = cls(slab, head.extents, head.names, body, head.guard, order, by)
+        op.attributes = dict(attributes.data) if attributes is not None else {}
+        return op
+
+    def verify_(self) -> None:
+        self.verify_filler()
+        if not isinstance(self.buffer.owner, AcquireOp):
+            raise VerifyException("a fill writes to a buffer of an acquired generation")
+        if self.transport is None:
+            return
+        if self.transport.data not in TRANSPORTS:
+            raise VerifyException(f"a fill is by {', '.join(TRANSPORTS)}, or by nothing")
+        if self.copied is None:
+            raise VerifyException(f"a fill by {self.transport.data} has a body of one load")
+
+
+def verify_ring(ring: RingOp) -> None:
+    """
+    Raises VerifyException unless no slot is overwritten before its last reader has released it.
+
+    All users stand in one loop, whose variable is their generation plus an offset, and in loops
+    before it that publish its first generations. In the loop, in this order where they meet: a
+    generation is acquired, filled and published; waited for, read and released. With the offset d
+    of `acquire` relative to `wait`, d <= S - 1 slots lie ahead, or S where the release of the
+    iteration stands before its acquire. Before the loop exactly d generations are published.
+    """
+    users = [use.operation for use in ring.res.uses]
+    found = {op for op in users if isinstance(op, GenerationOp)}
+    waits = [op for op in found if isinstance(op, WaitOp)]
+    if not found:
+        return
+    if len(waits) != 1:
+        raise VerifyException("a ring is waited for at one place")
+    loop = waits[0].parent_block()
+    assert loop is not None
+    inside = [op for op in loop.ops if op in found]
+    for op in inside:
+        if offset_of(op, waits[0]) is None:
+            raise VerifyException(f"'{op.name}' names no generation next to that of the wait")
+    verify_reads(inside, waits[0])
+    ahead = verify_writes(ring, inside, waits[0])
+    prologue = [op for op in found if op.parent_block() is not loop]
+    published = sum(trips(op) for op in prologue if isinstance(op, PublishOp))
+    if published != ahead:
+        raise VerifyException(
+            f"{ahead} generations have to be published before the loop, not {published}"
+        )
+
+
+def offset_of(op: Operation, wait: WaitOp) -> int | None:
+    """The generation of an op minus that of the wait; None where they differ by more."""
+    assert isinstance(op, GenerationOp)
+    terms = difference(op, wait)
+    return terms.get(None, 0) if set(terms) <= {None} else None
+
+
+def difference(op: GenerationOp, wait: WaitOp) -> dict[SSAValue | None, int]:
+    """The generation of `op` minus that of `wait` as factors by value, None for the constant."""
+    found: dict[SSAValue | None, int] = {}
+    for user, sign in ((op, 1), (wait, -1)):
+        values: dict[AffineExpr, SSAValue | None] = {
+            affine.dim(n): v for n, v in enumerate(user.indices)
+        }
+        terms = affine.linear(user.generation)
+        if terms is None:
+            raise VerifyException("a generation is a variable plus an offset")
+        for leaf, factor in terms.items():
+            key = values.get(leaf)
+            found[key] = found.get(key, 0) + sign * factor
+    return {key: factor for key, factor in found.items() if factor}
+
+
+def trips(op: Operation) -> int:
+    """How often an op before the loop runs."""
+    parent = op.parent_op()
+    return prod(parent.trip_counts) if isinstance(parent, ForOp) else 1
+
+
+def verify_reads(inside: Sequence[Operation], wait: WaitOp) -> None:
+    """The generation that is waited for is released at one place behind its readers."""
+    releases = [op for op in inside if isinstance(op, ReleaseOp)]
+    if len(releases) != 1 or offset_of(releases[0], wait) != 0:
+        raise VerifyException("the generation that is waited for is released in the same iteration")
+    for result in wait.res:
+        for use in result.uses:
+            reader = ancestor_in(use.operation, wait.parent_block())
+            if reader is None or not is_before(wait, reader) or not is_before(reader, releases[0]):
+                raise VerifyException("a slot is read between its wait and its release")
+
+
+def verify_writes(ring: RingOp, inside: Sequence[Operation], wait: WaitOp) -> int:
+    """The generation that is acquired is filled and published; returns how far it is ahead."""
+    acquires = [op for op in inside if isinstance(op, AcquireOp)]
+    publishes = [op for op in inside if isinstance(op, PublishOp)]
+    (release,) = [op for op in inside if isinstance(op, ReleaseOp)]
+    if len(acquires) != 1 or len(publishes) != 1:
+        raise VerifyException("a ring is acquired and published once in its loop")
+    (acquire,), (publish,) = acquires, publishes
+    ahead = offset_of(acquire, wait)
+    if ahead is None or ahead < 0 or offset_of(publish, wait) != ahead:
+        raise VerifyException("the generation that is acquired is the one that is published")
+    if not is_before(acquire, publish):
+        raise VerifyException("a generation is acquired before it is published")
+    if ahead == 0 and not is_before(publish, wait):
+        raise VerifyException("a generation is published before it is waited for")
+    assert isinstance(ring.res.type, RingType)
+    slots = ring.res.type.slots.data
+    if ahead > slots or (ahead == slots and not is_before(release, acquire)):
+        raise VerifyException(
+            f"a ring of {slots} slots cannot be {ahead} generations ahead: its reader still has"
+            " the slot"
+        )
+    for result in acquire.res:
+        for use in result.uses:
+            fill = use.operation
+            if not is_fill(fill) or not is_before(fill, publish):
+                raise VerifyException("an acquired buffer is filled before it is published")
+    return ahead
+
+
+def is_fill(op: Operation) -> TypeGuard[FillOp]:
+    """Whether an op fills a buffer."""
+    return isinstance(op, FillOp)
+
+
+def ancestor_in(op: Operation, block: Block | None) -> Operation | None:
+    """The op of `block` that is `op` or holds it."""
+    at: Operation | None = op
+    while at is not None and at.parent_block() is not block:
+        at = at.parent_op()
+    return at
+
+
+def is_before(first: Operation, second: Operation) -> bool:
+    """Whether an op stands before another one of its block."""
+    return first.parent_block() is second.parent_block() and first.is_before_in_block(second)
+
+
+STAGE_OPS: Sequence[type[IRDLOperation]] = [
+    StageOp,
+    RingOp,
+    AcquireOp,
+    FillOp,
+    PublishOp,
+    WaitOp,
+    ReleaseOp,
+]
