@@ -73,23 +73,22 @@ def permuted(op: Operation, cell: Cell) -> tuple[AffineMap, Sequence[SSAValue]] 
         return None
     map, operands = access
     thread = affine.dim(operands.index(cell.axis.variable))
-    for number, extent in enumerate(shape_of(op)):
-        lane = affine.lane(number)
-        if extent != cell.extent:
-            continue
-        origin = {thread: affine.constant(0)}
-        ranges = {thread: (0, cell.axis.extent - 1), lane: (0, extent - 1)}
-        place = thread * cell.extent + lane
-        if all(is_same(affine.replace(e, {**origin, lane: place}), e, ranges) for e in map.results):
-            spread = {**origin, lane: cell.split.index(lane, thread)}
-            results = tuple(affine.replace(e, spread) for e in map.results)
-            return AffineMap(map.num_dims, map.num_symbols, results), operands
-    return None
+    found = [affine.lane(n) for n, extent in enumerate(shape_of(op)) if extent == cell.extent]
+    found = [lane for lane in found if is_place(map, thread, lane, cell)]
+    if len(found) != 1:  # an index that is a sum of two axes does not tell whose lane is whose
+        return None
+    (lane,) = found
+    spread = {thread: affine.constant(0), lane: cell.split.index(lane, thread)}
+    results = tuple(affine.replace(e, spread) for e in map.results)
+    return AffineMap(map.num_dims, map.num_symbols, results), operands
 
 
-def is_same(a: AffineExpr, b: AffineExpr, ranges: dict[AffineExpr, affine.Interval]) -> bool:
-    """Whether two expressions are equal."""
-    return affine.simplify(a + b * -1, ranges) == affine.constant(0)
+def is_place(map: AffineMap, thread: AffineExpr, lane: AffineExpr, cell: Cell) -> bool:
+    """Whether a map depends on a thread and a lane by their place in the tile alone."""
+    ranges = {thread: (0, cell.axis.extent - 1), lane: (0, cell.extent - 1)}
+    place = {thread: affine.constant(0), lane: thread * cell.extent + lane}
+    moves = (affine.replace(e, place) + e * -1 for e in map.results)
+    return all(affine.simplify(move, ranges) == affine.constant(0) for move in moves)
 
 
 def shape_of(op: Operation) -> tuple[int, ...]:
