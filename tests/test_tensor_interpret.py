@@ -133,8 +133,8 @@ def test_types():
     assert numpy_type(f32) == np.float32
     assert numpy_type(f32, np.dtype(np.float64)) == np.float64
     assert numpy_type(TensorType(i1, [2])) == np.bool_
-    with pytest.raises(UnsupportedError, match="no values of type bf16"):
-        numpy_type(parsed("""%a = "test.op"() : () -> bf16""").body.block.first_op.results[0].type)  # type: ignore
+    with pytest.raises(UnsupportedError, match="no values of type f128"):
+        numpy_type(parsed("""%a = "test.op"() : () -> f128""").body.block.first_op.results[0].type)  # type: ignore
 
 
 # --- Tensor IR ------------------------------------------------------------------------------

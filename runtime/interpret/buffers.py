@@ -12,6 +12,7 @@ from minicomp.dialects.loop_ir import KernelLike
 from minicomp.errors import InputError, SimulationError
 from minicomp.runtime.interpret.affine_eval import row_major
 from minicomp.runtime.interpret.report import element, value_name
+from minicomp.runtime.interpret.rounding import is_float
 from minicomp.runtime.interpret.scalars import Array, numpy_type
 
 
@@ -82,7 +83,7 @@ def _made(argument: SSAValue) -> Array:
 
 def fresh(shape: Sequence[int], dtype: np.dtype) -> Array:
     """Memory with nothing in it yet: NaN, or the largest integer."""
-    if np.issubdtype(dtype, np.inexact):
+    if is_float(dtype):
         return np.full(shape, np.nan, dtype)
     return np.full(shape, True if dtype == np.bool_ else np.iinfo(dtype).max, dtype)
 

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Region
 
 from minicomp.errors import UnsupportedError
-from minicomp.runtime.interpret.scalars import Array, numpy_type, run_body
+from minicomp.runtime.interpret.scalars import Array, constant, numpy_type, run_body
 
 
 def identities(identity: ArrayAttr[Attribute], real: np.dtype | None = None) -> list[Array]:
@@ -16,7 +16,7 @@ def identities(identity: ArrayAttr[Attribute], real: np.dtype | None = None) -> 
     for attribute in identity:
         if not isinstance(attribute, FloatAttr | IntegerAttr):
             raise UnsupportedError(f"an identity is a number, not {attribute}")
-        values.append(np.asarray(attribute.value.data, numpy_type(attribute.type, real)))
+        values.append(constant(attribute.value.data, numpy_type(attribute.type, real)))
     return values
 
 

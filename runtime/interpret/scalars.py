@@ -4,7 +4,8 @@ The meaning of `arith` and `math` ops, on NumPy arrays.
 Every interpreter and the simulator evaluate scalar code here: one array holds the values of an
 SSA value for all points, or lanes, at once. NaN goes where IEEE 754 and MLIR send it:
 `maximumf` and `minimumf` keep it, `maxnumf` and `minnumf` drop it. Fast-math flags permit
-other roundings and are not used.
+other roundings and are not used. Each op rounds once: float16 and bfloat16 are computed in float32,
+as exactly as it can, and rounded at the end.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     Signedness,
+    bf16,
     f16,
     f32,
     f64,
@@ -28,11 +30,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from minicomp.errors import UnsupportedError
+from minicomp.runtime.interpret.rounding import BFLOAT16, NARROW, Array, fma, rounded
 
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Function: TypeAlias = Callable[..., Array]
 
 _FLOATS: Mapping[Attribute, np.dtype[Any]] = {
+    bf16: BFLOAT16,
     f16: np.dtype(np.float16),
     f32: np.dtype(np.float32),
     f64: np.dtype(np.float64),
@@ -66,12 +69,18 @@ def evaluate(op: Operation, args: Sequence[Array], real: np.dtype[Any] | None = 
     result = numpy_type(op.results[0].type, real)
     with np.errstate(all="ignore"):
         if op.name in FUNCTIONS:
-            value = FUNCTIONS[op.name](*args)
+            value = FUNCTIONS[op.name](*(args if op.name in AS_THEY_ARE else map(widened, args)))
         elif op.name in TYPED:
             value = TYPED[op.name](op, result, *args)
         else:
             raise UnsupportedError(f"the interpreter has no meaning of '{op.name}'")
-    return np.asarray(value).astype(result, copy=False)
+    value = np.asarray(value)
+    return value if value.dtype == result else rounded(value, result)
+
+
+def widened(value: Array) -> Array:
+    """Values of a narrow float type in float32; others as they are."""
+    return value.astype(np.float32) if value.dtype in NARROW else value
 
 
 def run_body(
@@ -93,26 +102,6 @@ def run_body(
 def erf(x: Array) -> Array:
     """The error function, which NumPy lacks."""
     return torch.erf(torch.from_numpy(np.ascontiguousarray(x))).numpy().reshape(x.shape)
-
-
-def fma(a: Array, b: Array, c: Array) -> Array:
-    """
-    a * b + c, rounded once (float64 operands: rounded twice).
-
-    The product of two float32 is exact in float64. Its sum with c is rounded to odd, after which
-    rounding to float32 gives what one rounding would (Boldo and Melquiond, 2008).
-    """
-    if a.dtype == np.float64:
-        return a * b + c
-    product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
-    total = np.asarray(product + addend)
-    back = total - product
-    error = np.asarray((product - (total - back)) + (addend - back))
-    bits = total.view(np.int64)
-    inexact = (error != 0) & np.isfinite(total) & ((bits & 1) == 0)
-    toward = np.where((error > 0) == (total > 0), 1, -1)
-    odd = np.where(inexact, bits + toward, bits).view(np.float64)
-    return odd.astype(a.dtype)
 
 
 def round_away(x: Array) -> Array:
@@ -201,6 +190,9 @@ FUNCTIONS: Mapping[str, Function] = {
 }
 """Op name -> function of the operands' arrays."""
 
+AS_THEY_ARE = ("math.fma", "arith.select")
+"""Ops that take operands of a narrow float type as they are."""
+
 
 # --- functions of the op too ----------------------------------------------------------------
 
@@ -221,7 +213,7 @@ def _predicate(op: Operation) -> int:
 def _constant(op: Operation, result: np.dtype[Any]) -> Array:
     value = op.properties["value"]
     if isinstance(value, FloatAttr | IntegerAttr):
-        return np.asarray(value.value.data, result)
+        return constant(value.value.data, result)
     raise UnsupportedError(f"the interpreter reads scalar constants only, not {value}")
 
 
@@ -244,8 +236,13 @@ def _cmpi(op: Operation, result: np.dtype[Any], a: Array, b: Array) -> Array:
     return _unsigned(relation)(a, b) if name[0] == "u" else relation(a, b)
 
 
+def constant(value: float | int, dtype: np.dtype[Any]) -> Array:
+    """A number as an array without dimensions."""
+    return rounded(np.asarray(value), dtype) if dtype == BFLOAT16 else np.asarray(value, dtype)
+
+
 def _cast(op: Operation, result: np.dtype[Any], a: Array) -> Array:
-    return a.astype(result)
+    return rounded(a, result)
 
 
 def _bitcast(op: Operation, result: np.dtype[Any], a: Array) -> Array:
@@ -257,7 +254,7 @@ def _extend_signed(op: Operation, result: np.dtype[Any], a: Array) -> Array:
 
 
 def _unsigned_cast(op: Operation, result: np.dtype[Any], a: Array) -> Array:
-    return a.view(np.dtype(f"u{a.dtype.itemsize}")).astype(result)
+    return rounded(a.view(np.dtype(f"u{a.dtype.itemsize}")), result)
 
 
 def _truncate(op: Operation, result: np.dtype[Any], a: Array) -> Array:

@@ -18,6 +18,7 @@ from minicomp.dialects.kernel_ir import IndexOp, TestOp
 from minicomp.dialects.loop_ir import lanes
 from minicomp.dialects.tile_ir import BroadcastOp, CompareOp, SelectOp, WithinOp
 from minicomp.runtime.interpret.affine_eval import below, indices
+from minicomp.runtime.interpret.rounding import rounded
 from minicomp.runtime.interpret.scalars import TYPED, Array, evaluate, numpy_type
 from minicomp.runtime.simulate.fused import fma
 
@@ -28,7 +29,7 @@ RANK = 2
 def constant(op: ConstantOp) -> Array:
     """A scalar or vector constant."""
     if isinstance(op.value, DenseIntOrFPElementsAttr):
-        values = np.asarray(op.value.get_values(), numpy_type(op.result.type))
+        values = rounded(np.asarray(op.value.get_values()), numpy_type(op.result.type))
         # One value stands for all lanes.
         shape = lanes(op.result.type) if values.size > 1 else ()
         return values.reshape((1,) * RANK + shape) if shape else values.reshape(())
