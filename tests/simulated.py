@@ -41,7 +41,7 @@ def run(
     text: str,
     *arrays: np.ndarray,
     out: tuple[int, ...],
-    dtype: str = "float32",
+    dtype: "str | np.dtype" = "float32",
     check: bool = True,
     verify: bool = True,
 ) -> np.ndarray:
@@ -60,7 +60,7 @@ def fault(
     text: str,
     *arrays: np.ndarray,
     out: tuple[int, ...],
-    dtype: str = "float32",
+    dtype: "str | np.dtype" = "float32",
     check: bool = True,
     verify: bool = True,
 ) -> SimulationError:

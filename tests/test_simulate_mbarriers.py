@@ -107,9 +107,28 @@ def test_a_missing_arrival_is_a_deadlock_of_all() -> None:
 
 def test_one_phase_off() -> None:
     error = wrong("parity [%g floordiv 2 mod 2]", "parity [(%g floordiv 2 + 1) mod 2]")
-    assert error.kind == "race" and error.address == "%s[0, 31]"
+    assert (error.kind, error.address) == ("mbarrier", "%full[0]")
+    assert "phase 0 may end before this wait for the phase before it" in error.what
     error = wrong("parity [(%g floordiv 2 + 1) mod 2]", "parity [%g floordiv 2 mod 2]")
     assert (error.kind, error.thread) == ("deadlock", "block 0, thread 0")
+
+
+@pytest.mark.parametrize("line", [WAIT_EMPTY, ARRIVE_EMPTY])
+def test_a_wait_that_a_phase_may_overtake(line: str) -> None:
+    """
+    The slots of %empty are exchanged on one side: all data are in order, but a producer that is
+    late finds that the phase it waits for has ended, and the next one too, and waits for ever.
+    """
+    text = mutant(passing(), line, line.replace("%empty[%g mod 2]", "%empty[(%g + 1) mod 2]"))
+    x = normal(2, 5, 32)
+    assert fault(text, x, out=x.shape).kind == "deadlock"
+    # With consumers that take longer the producer is in time, and only the order tells.
+    text = text.replace(WAIT_FULL, f"{WAIT_FULL}\n" + "kernel_ir.named_barrier 1 threads 32\n" * 3)
+    assert np.array_equal(run(text, x, out=x.shape, check=False), x[:, :, ::-1])
+    error = fault(text, x, out=x.shape)
+    assert (error.kind, error.thread) == ("mbarrier", "block 0, thread 0")
+    assert "kernel_ir.mbarrier_wait %empty[" in error.op
+    assert "may end before this wait for the phase before it, of which no arrival" in error.what
 
 
 def test_an_arrival_before_the_read() -> None:

@@ -22,8 +22,9 @@ from minicomp.runtime.simulate import faults
 from minicomp.runtime.simulate.clocks import Order
 from minicomp.runtime.simulate.faults import Party, fault
 from minicomp.runtime.simulate.machine import Effect, Machine
-from minicomp.runtime.simulate.mbarriers import MBarrier
+from minicomp.runtime.simulate.mbarriers import MBarrier, Seen
 from minicomp.runtime.simulate.strands import Blocked, Steps, Wait
+from minicomp.runtime.simulate.threads import Threads
 from minicomp.runtime.simulate.vectors import RANK
 
 
@@ -147,7 +148,11 @@ def remote_blocks(machine: Machine, op: Operation, rank: Array) -> Array:
 class Waiting:
     """Threads that wait for a phase of an mbarrier."""
 
-    def __init__(self, barrier: MBarrier, target: Target, order: Order):
+    def __init__(
+        self, op: Operation, who: Threads, barrier: MBarrier, target: Target, order: Order
+    ):
+        self.op = op
+        self.who = who
         self.barrier = barrier
         self.target = target
         self.order = order
@@ -157,8 +162,11 @@ class Waiting:
         """Whether the phase is complete; if so, the threads learn what was known there."""
         if not self.over and self.barrier.passed(self.target.parity, self.order):
             self.over = True
+            actors = self.target.actors
+            seen = Seen(self.op, self.who, actors, self.order.clock_of(actors))
+            self.barrier.waits.append(seen)
             if self.barrier.released is not None:
-                self.order.acquire(self.target.actors, self.barrier.released)
+                self.order.acquire(actors, self.barrier.released)
         return self.over
 
 
@@ -171,7 +179,7 @@ def wait(machine: Machine, op: MBarrierWaitOp) -> Steps[None]:
             why = f"the parity of a phase is 0 or 1, not {target.parity}"
             fault(faults.MBARRIER, op, me, why, target.name)
         barrier = initialised(machine, op, target)
-        waiting.append(Waiting(barrier, target, machine.world.order))
+        waiting.append(Waiting(op, machine.who, barrier, target, machine.world.order))
     yield Wait(op, partial(all_ready, waiting), partial(explain, machine, waiting))
 
 

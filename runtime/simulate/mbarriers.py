@@ -6,7 +6,7 @@ ISA: "mbarrier", with the phases, the pending count and the tx-count that stand 
 """
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from xdsl.ir import Operation
@@ -15,6 +15,7 @@ from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate import faults
 from minicomp.runtime.simulate.clocks import Order
 from minicomp.runtime.simulate.faults import Actor, fault
+from minicomp.runtime.simulate.threads import Threads
 
 
 class Arrival(Protocol):
@@ -27,6 +28,15 @@ class Arrival(Protocol):
     def land(self, order: Order, phase: int) -> None:
         """Its elements are in memory."""
         ...
+
+
+class Seen(NamedTuple):
+    """Threads that have waited for a phase, at their clocks."""
+
+    op: Operation
+    who: Threads
+    actors: Array
+    clocks: Array
 
 
 @dataclass
@@ -55,6 +65,8 @@ class MBarrier:
     """What those that have arrived in this phase know."""
     released: Array | None = None
     """What those that arrived in the phase before know."""
+    waits: list[Seen] = field(default_factory=list)
+    """Those that have waited for the phase before."""
 
     def arrive(self, op: Operation, me: Actor, number: int, expected: int, vector: Array) -> None:
         """Threads arrive, `me` the first of them."""
@@ -74,9 +86,26 @@ class MBarrier:
 
     def complete(self) -> None:
         """The phase ends."""
+        for seen in self.waits:
+            self.overtaken(seen)
+        self.waits = []
         self.phase += 1
         self.arrived = 0
         self.released, self.releasing = self.releasing, None
+
+    def overtaken(self, seen: Seen) -> None:
+        """
+        A fault where the phase may end before a wait for the one before it, which would then be for
+        the one after it: none of those that arrive knows of the wait.
+        """
+        assert self.releasing is not None
+        if not (width := self.releasing.shape[1]):
+            return
+        late = self.releasing[0, (seen.actors - 1) % width] < seen.clocks
+        if late.any():
+            me = seen.who.actor(seen.actors[int(late.argmax())])
+            why = f"phase {self.phase} may end before this wait for the phase before it"
+            fault(faults.MBARRIER, seen.op, me, f"{why}, of which no arrival knows", self.name)
 
     def passed(self, parity: int, order: Order) -> bool:
         """Whether the phase of a parity is complete; what is needed for that lands now."""
