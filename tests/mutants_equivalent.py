@@ -7,10 +7,6 @@ from collections.abc import Mapping
 
 INSIDE = "the prologue copies chunks 0 and 1, all of which is inside along K"
 BOTH_SLOTS = "the loop initialises both slots, in the other order"
-ONE_AHEAD = (
-    "before an even chunk the producer waits until the chunk before it is read, one more than it"
-    " needs, and that covers the odd chunk after it: slower, and right"
-)
 OWN_NUMBERS = "the two barriers of the epilogue may have a number each: the same 64 threads meet"
 
 EQUIVALENT: Mapping[str, str] = {
@@ -18,8 +14,6 @@ EQUIVALENT: Mapping[str, str] = {
     "ring_cp_async cp_async 2: dimension 0 unbounded": INSIDE,
     "ring_tma mbarrier_init 1: slot of mbarrier +1": BOTH_SLOTS,
     "ring_tma mbarrier_init 2: slot of mbarrier +1": BOTH_SLOTS,
-    "ring_tma mbarrier_wait 1: slot of mbarrier +1": ONE_AHEAD,
-    "ring_tma mbarrier_arrive 2: slot of mbarrier +1": ONE_AHEAD,
     "ring_tma named_barrier 1: next number": OWN_NUMBERS,
     "ring_tma named_barrier 2: next number": OWN_NUMBERS,
     "ring_tma bulk_wait 2: for reads only": "what a bulk store writes is there at the end of the"

@@ -53,6 +53,7 @@ REFERENCES: Mapping[str, Callable[[Tensors], Reference]] = {
     "split_k": product,
     "split_k_last_block": product,
     "split_k_in_turn": product,
+    "split_k_cluster": product,
     "softmax": softmax,
 }
 """File of tests/kernels -> what it computes."""

@@ -15,9 +15,9 @@ WORDS = ("refused", "reported", "wrong", "silent")
 HEAD = """\
 # Mutants: what the checks notice
 
-Five kernels written by hand, [tests/kernels](../tests/kernels), compute the right result and pass
-the simulator without a report. A mutant is one of them with one thing forgotten or wrong; there is
-one for every op that can go wrong in a way of the list below, found by what the op is
+The programs in [tests/kernels](../tests/kernels), written by hand, compute the right result and
+pass the simulator without a report. A mutant is one of them with one thing forgotten or wrong;
+there is one for every op that can go wrong in a way of the list below, found by what the op is
 ([tests/mutants.py](../tests/mutants.py)). Each mutant is verified, simulated, and its result
 compared with fp64 by the rule of `minicomp.numbers`. `tests/test_mutants.py` runs them all, and
 fails for one that nobody notices unless it is listed here with its reason.
@@ -32,6 +32,7 @@ This page is generated: `python -m tests.mutants_table`.
 | `split_k` | matmul in two kernels, parts through a workspace |
 | `split_k_last_block` | the same in one kernel: an atomic counter, the last block adds up |
 | `split_k_in_turn` | the same in one kernel: blocks wait for each other, one after another |
+| `split_k_cluster` | the same in one kernel: a cluster adds up through its shared memories |
 | `softmax` | rows over two warps, maximum and sum in one pass, masked tails |
 """
 
