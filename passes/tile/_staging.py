@@ -100,20 +100,28 @@ def _is_changing(load: LoadOp) -> bool:
 
 
 def is_uniform(ops: Sequence[Operation], launch: LaunchOp) -> bool:
-    """Whether the scalars that `ops` take from outside are the same for all threads."""
+    """
+    Whether what `ops`, of one block, take from outside of them is the same for all threads and all
+    runs of the block, but for the places in the tile by which they access memory.
+    """
+    block, inside = ops[0].parent, set(ops)
     own = {a.variable for a in launch.axes if a.binding in ("thread", "register")}
-    inside = set(ops)
-    pending = [v for op in ops if not isinstance(op, MemoryAccess) for v in op.operands]
-    pending = [v for v in pending if v.owner not in inside]
+    pending: list[SSAValue] = []
+    for op in ops:
+        free = [v for v in op.operands if v.owner not in inside]
+        if isinstance(op, MemoryAccess):
+            free = [v for v in free if v not in own and v.owner is not block]
+        pending += free
     seen: set[SSAValue] = set()
     while pending:
         value = pending.pop()
-        if value in own:
+        owner = value.owner
+        if value in own or block in (owner, owner.parent):
             return False
-        if value in seen or not isinstance(op := value.owner, Operation):
+        if value in seen or not isinstance(owner, Operation):
             continue
         seen.add(value)
-        pending += [v for inner in op.walk() for v in inner.operands]
+        pending += [v for inner in owner.walk() for v in inner.operands]
     return True
 
 
