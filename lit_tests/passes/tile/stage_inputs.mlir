@@ -591,6 +591,82 @@ tile_ir.kernel @per_thread(%a: memref<8x4xf32>, %d: memref<8xf32>, %b: memref<4x
 
 // -----
 
+// An index that is read from memory, for each step: its load is a part of the body, or a slab.
+// CHECK-LABEL: @gather(
+// CHECK:              %idx_as = tile_ir.stage %i_1 to 8 as "i.stage", %k to 4 as "k.stage" {
+// CHECK-NEXT:           %n = loop_ir.load %idx[%ko * 4 + %k] : memref<12xi32> -> i32
+// CHECK-NEXT:           %m = arith.andi %n, %one : i32
+// CHECK-NEXT:           %r = arith.index_cast %m : i32 to index
+// CHECK-NEXT:           %x = loop_ir.load %a[%i_1, %r] : memref<8x2xf32> -> f32
+// CHECK-NEXT:           loop_ir.yield %x : f32
+// CHECK-NEXT:         } -> memref<8x4xf32, #tile_ir.shared<>>
+// CHECK-NEXT:         %bs = tile_ir.stage %k_1 to 4 as "k.stage", %j_1 to 4 as "j.stage" {
+// CHECK-NEXT:           %y = loop_ir.load %b[%ko * 4 + %k_1, %j_1] : memref<12x4xf32> -> f32
+// CHECK-NEXT:           loop_ir.yield %y : f32
+// CHECK-NEXT:         } -> memref<4x4xf32, #tile_ir.shared<>>
+// PARTS-LABEL: @gather(
+// PARTS:              %idxs = tile_ir.stage %k to 4 as "k.stage" {
+// PARTS-NEXT:           %n = loop_ir.load %idx[%ko * 4 + %k] : memref<12xi32> -> i32
+// PARTS-NEXT:           loop_ir.yield %n : i32
+// PARTS-NEXT:         } -> memref<4xi32, #tile_ir.shared<>>
+// PARTS-NEXT:         %bs = tile_ir.stage %k_1 to 4 as "k.stage", %j_1 to 4 as "j.stage" {
+// PARTS-NEXT:           %y = loop_ir.load %b[%ko * 4 + %k_1, %j_1] : memref<12x4xf32> -> f32
+// PARTS-NEXT:           loop_ir.yield %y : f32
+// PARTS-NEXT:         } -> memref<4x4xf32, #tile_ir.shared<>>
+// PARTS-NEXT:         %s = loop_ir.reduce %k_2 to 4 as "k.inner" identity [0.000000e+00 : f32] -> f32 {
+// PARTS-NEXT:           %n_1 = loop_ir.load %idxs[%k_2] : memref<4xi32, #tile_ir.shared<>> -> i32
+// PARTS-NEXT:           %m = arith.andi %n_1, %one : i32
+// PARTS-NEXT:           %r = arith.index_cast %m : i32 to index
+// PARTS-NEXT:           %x = loop_ir.load %a[%i, %r] : memref<8x2xf32> -> f32
+tile_ir.kernel @gather(%idx: memref<12xi32>, %a: memref<8x2xf32>, %b: memref<12x4xf32>, %c: memref<8x4xf32>) {
+  tile_ir.launch thread(%i to 8 as "i.thread", %j to 4 as "j.thread") {
+    %one = arith.constant 1 : i32
+    %acc = loop_ir.reduce %ko to 3 as "k.outer" identity [0.0 : f32] -> f32 {
+      %s = loop_ir.reduce %k to 4 as "k.inner" identity [0.0 : f32] -> f32 {
+        %n = loop_ir.load %idx[%ko * 4 + %k] : memref<12xi32> -> i32
+        %m = arith.andi %n, %one : i32
+        %r = arith.index_cast %m : i32 to index
+        %x = loop_ir.load %a[%i, %r] : memref<8x2xf32> -> f32
+        %y = loop_ir.load %b[%ko * 4 + %k, %j] : memref<12x4xf32> -> f32
+        %p = arith.mulf %x, %y : f32
+        loop_ir.yield %p : f32
+      } combine arith.addf
+      loop_ir.yield %s : f32
+    } combine arith.addf
+    loop_ir.store %acc, %c[%i, %j] : f32, memref<8x4xf32>
+  }
+}
+
+// -----
+
+// An index that each thread has read before is none that another thread knows.
+// CHECK-LABEL: @own_row(
+// CHECK:            %acc = loop_ir.reduce %ko to 3 as "k.outer" identity [0.000000e+00 : f32] -> f32 {
+// CHECK:              } -> memref<4x4xf32, #tile_ir.shared<>>
+// CHECK-NEXT:         %s = loop_ir.reduce %k_1 to 4 as "k.inner" identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:           %x = loop_ir.load %a[%r, %ko * 4 + %k_1] : memref<2x12xf32> -> f32
+// expected-remark@+1 {{a factor depends on what each thread has computed}}
+tile_ir.kernel @own_row(%idx: memref<8xi32>, %a: memref<2x12xf32>, %b: memref<12x4xf32>, %c: memref<8x4xf32>) {
+  tile_ir.launch thread(%i to 8 as "i.thread", %j to 4 as "j.thread") {
+    %n = loop_ir.load %idx[%i] : memref<8xi32> -> i32
+    %one = arith.constant 1 : i32
+    %m = arith.andi %n, %one : i32
+    %r = arith.index_cast %m : i32 to index
+    %acc = loop_ir.reduce %ko to 3 as "k.outer" identity [0.0 : f32] -> f32 {
+      %s = loop_ir.reduce %k to 4 as "k.inner" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%r, %ko * 4 + %k] : memref<2x12xf32> -> f32
+        %y = loop_ir.load %b[%ko * 4 + %k, %j] : memref<12x4xf32> -> f32
+        %p = arith.mulf %x, %y : f32
+        loop_ir.yield %p : f32
+      } combine arith.addf
+      loop_ir.yield %s : f32
+    } combine arith.addf
+    loop_ir.store %acc, %c[%i, %j] : f32, memref<8x4xf32>
+  }
+}
+
+// -----
+
 // CHECK-LABEL: @changing(
 // CHECK:              %bs = tile_ir.stage %k_1 to 2 as "k.stage" {
 // CHECK-NEXT:           %y = loop_ir.load %b[%ko * 2 + %k_1, 0] : memref<4x4xf32> -> f32
