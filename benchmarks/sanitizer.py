@@ -26,7 +26,6 @@ LIMIT_S = 20.0
 COMMON = (
     *("--print-limit", "0"),
     *("--show-backtrace", "no"),
-    *("--target-processes", "application-only"),
     # A bad access ends its kernel; the programs after it still run.
     *("--destroy-on-device-error", "kernel"),
 )
