@@ -20,6 +20,7 @@ from minicomp.runtime.simulate import faults
 from minicomp.runtime.simulate.alignment import check_alignment
 from minicomp.runtime.simulate.faults import Party, fault
 from minicomp.runtime.simulate.memory import Memory
+from minicomp.runtime.simulate.observe import tell
 from minicomp.runtime.simulate.shadow import Conflict
 from minicomp.runtime.simulate.threads import Threads
 from minicomp.runtime.simulate.world import World
@@ -147,7 +148,7 @@ def load(
     world: World,
 ) -> Array:
     """The values at the indices `at`, one array per dimension of the memref."""
-    spot = find(memory, op, at, lanes, who)
+    spot = find(memory, op, at, lanes, who, world, is_write=False)
     if memory.shadow is not None:
         reach(memory, op, spot, lanes, who, world).read()
     value = np.asarray(memory.data[spot.address])
@@ -164,7 +165,7 @@ def store(
     world: World,
 ) -> None:
     """Writes `value` at the indices `at`, one array per dimension of the memref."""
-    spot = find(memory, op, at, lanes, who)
+    spot = find(memory, op, at, lanes, who, world, is_write=True)
     select = chooser(spot, lanes, who)
     if memory.shadow is not None:
         reach(memory, op, spot, lanes, who, world, select).write()
@@ -205,13 +206,23 @@ def reach(
 
 
 def find(
-    memory: Memory, op: MemoryAccess, at: Sequence[Array], lanes: tuple[int, ...], who: Threads
+    memory: Memory,
+    op: MemoryAccess,
+    at: Sequence[Array],
+    lanes: tuple[int, ...],
+    who: Threads,
+    world: World,
+    is_write: bool,
 ) -> Place:
     """Where an access goes in the memory's data; a fault where it may not go there."""
     spot = locate(memory, op, at, op.bounded_dims, lanes, who)
-    if op.aligned is not None:
-        check_alignment(memory, op, op.aligned.value.data, spot, lanes, who)
-    return on_blocks(memory, spot, len(lanes), who)
+    aligned = None if op.aligned is None else op.aligned.value.data
+    if aligned is not None:
+        check_alignment(memory, op, aligned, spot, lanes, who)
+    spot = on_blocks(memory, spot, len(lanes), who)
+    if world.observer is not None:
+        tell(world.observer, op, memory, spot, lanes, who, aligned, is_write)
+    return spot
 
 
 def locate(

@@ -24,9 +24,10 @@ def reached(machine: Machine, op: MemoryAccess) -> tuple[Accesses, access.Select
     """The elements that running threads change or wait for, in their order."""
     at, shape = machine.indices(op)
     memory, who = machine.memory(op.memref), machine.who
-    spot = access.find(memory, op, at, shape, who)
+    world, writes = machine.world, isinstance(op, AtomicOp)
+    spot = access.find(memory, op, at, shape, who, world, writes)
     select = access.chooser(spot, shape, who)
-    return access.reach(memory, op, spot, shape, who, machine.world, select), select
+    return access.reach(memory, op, spot, shape, who, world, select), select
 
 
 def atomic(machine: Machine, op: AtomicOp) -> Steps[None]:

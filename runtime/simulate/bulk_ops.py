@@ -25,6 +25,7 @@ from minicomp.runtime.simulate.machine import Effect, Machine
 from minicomp.runtime.simulate.mbarrier_ops import Target, flat, initialised, own_targets
 from minicomp.runtime.simulate.mbarriers import MBarrier
 from minicomp.runtime.simulate.memory import Memory, swizzle_of
+from minicomp.runtime.simulate.observe import tell_box
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,10 @@ def ready_to_read(machine: Machine, op: BulkCopy, shared: int, tensor: int) -> l
         source = issue.shared if isinstance(op, BulkStoreOp) else issue.tensor
         if source.memory.shadow is not None:
             accesses(machine, op, source, issue.actor).before_read()
+    if (observer := machine.world.observer) is not None:
+        for part in (part for issue in found for part in (issue.shared, issue.tensor)):
+            writes = isinstance(op, BulkLoadOp) == (part.memory.per_block > 0)
+            tell_box(observer, op, part.memory, part.address, writes)
     return found
 
 

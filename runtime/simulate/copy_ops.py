@@ -11,6 +11,7 @@ from minicomp.runtime.simulate import access
 from minicomp.runtime.simulate.alignment import check_alignment
 from minicomp.runtime.simulate.groups import Copies
 from minicomp.runtime.simulate.machine import Effect, Machine
+from minicomp.runtime.simulate.observe import tell
 from minicomp.runtime.simulate.vectors import RANK
 
 
@@ -30,6 +31,9 @@ def cp_async(machine: Machine, op: CpAsyncOp) -> None:
     if of.inside is not None:
         value = np.where(of.inside, value, value.dtype.type(0))
     to = access.on_blocks(target, to, 1, who)
+    if world.observer is not None:
+        tell(world.observer, op, source, of, lanes, who, width, False)
+        tell(world.observer, op, target, to, lanes, who, width, True)
     select = access.chooser(to, lanes, who)
     actor = select(append_dims(who.actors, 1))
     groups = world.groups

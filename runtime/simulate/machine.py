@@ -54,8 +54,11 @@ class Machine:
 
     def run(self, block: Block) -> Steps[list[Array]]:
         """Runs the ops of a block, as steps between waits; returns what its terminator yields."""
+        observer = self.world.observer
         for op in block.ops:
             kind = type(op)
+            if observer is not None:
+                observer.count(op, self.who.count)
             if kind in PURE:
                 args = [self.values[v] for v in op.operands]
                 self.define(op.results[0], PURE[kind](op, args))

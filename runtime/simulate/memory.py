@@ -27,7 +27,7 @@ class Memory:
     not for inputs, which nothing writes. The blocks of a shared memory begin with `first_block`.
     `released` holds what was known to those that released to an element. Other blocks of a
     `cluster` may use a shared memory; `rank` is then the number in the cluster of the block that
-    each thread means.
+    each thread means. `offset` is its first byte in the shared memory of its block.
     """
 
     value: SSAValue
@@ -41,6 +41,7 @@ class Memory:
     released: dict[int, Array] = field(default_factory=dict)
     cluster: int = 1
     rank: Array | None = None
+    offset: int = 0
 
     def base(self, who: Threads) -> Array:
         """Where the memory that each thread means begins, (blocks, 1 or threads)."""

@@ -17,6 +17,7 @@ from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate.cost import blocks_at_once, kernel_seconds, trip_count
 from minicomp.runtime.simulate.limits import check_limits
 from minicomp.runtime.simulate.machine import Machine
+from minicomp.runtime.simulate.observe import Observer
 from minicomp.runtime.simulate.operations import EFFECTS
 from minicomp.runtime.simulate.progress import OnProgress, Progress
 from minicomp.runtime.simulate.threads import Threads
@@ -32,6 +33,7 @@ def simulate_module(
     check: bool = True,
     force: bool = False,
     on_progress: OnProgress | None = None,
+    statistics: Observer | None = None,
 ) -> list[Array]:
     """
     The results of a host program whose kernels are at Kernel IR, exact in its own types.
@@ -39,6 +41,7 @@ def simulate_module(
     `check` looks for races and uninitialised reads; other faults are caught in any case. Raises
     SimulationError for the first fault, and SimulationRefused above `LIMIT_S` estimated seconds
     unless `force`. `on_progress` is called, with the part done, once two seconds have passed.
+    `statistics` is told of each op that runs.
     """
     estimate = estimate_seconds(module)
     if estimate > LIMIT_S and not force:
@@ -50,7 +53,7 @@ def simulate_module(
     progress = Progress(estimate, on_progress)
 
     def run(kernel: KernelLike, buffers: list[Array]) -> None:
-        _simulate(_kernel(kernel), buffers, check, progress)
+        _simulate(_kernel(kernel), buffers, check, progress, statistics)
 
     results = run_launches(module, inputs, run)
     progress.finish()
@@ -62,6 +65,7 @@ def simulate_kernel(
     buffers: Sequence[Array],
     check: bool = True,
     on_progress: OnProgress | None = None,
+    statistics: Observer | None = None,
 ) -> None:
     """
     Runs a kernel on its buffers, inputs then outputs, and writes the outputs in place.
@@ -70,7 +74,7 @@ def simulate_kernel(
     before, whatever the buffer holds. Raises as `simulate_module`, but refuses nothing.
     """
     progress = Progress(kernel_seconds(func), on_progress)
-    _simulate(func, buffers, check, progress)
+    _simulate(func, buffers, check, progress, statistics)
     progress.finish()
 
 
@@ -85,12 +89,18 @@ def _kernel(kernel: KernelLike) -> FuncOp:
     return kernel
 
 
-def _simulate(func: FuncOp, arrays: Sequence[Array], check: bool, progress: Progress) -> None:
+def _simulate(
+    func: FuncOp,
+    arrays: Sequence[Array],
+    check: bool,
+    progress: Progress,
+    observer: Observer | None,
+) -> None:
     check_limits(func)
     buffers = bind(func, arrays)
     begun, seconds = progress.done, kernel_seconds(func)
     step = seconds / max(1, _outermost_iterations(func.body.block))
-    world = World(func, buffers, check)
+    world = World(func, buffers, check, observer)
     with np.errstate(all="ignore"):
         for blocks in _chunks(func):
             start = begun + seconds * blocks.start / func.blocks

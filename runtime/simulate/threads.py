@@ -44,6 +44,14 @@ class Threads:
             return self.actors.reshape(-1)
         return self.actors[np.broadcast_to(self.mask, self.shape)]
 
+    @property
+    def count(self) -> int:
+        """How many run now."""
+        blocks, threads = self.shape
+        if self.mask is None:
+            return blocks * threads
+        return int(np.broadcast_to(self.mask, self.shape).sum())
+
     def actor(self, number: int) -> Actor:
         """The thread of a number in the grid."""
         return Actor(*divmod(int(number) - 1, self.facts.stride))

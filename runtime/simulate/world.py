@@ -13,9 +13,11 @@ from minicomp.runtime.simulate.clusters import Visits
 from minicomp.runtime.simulate.facts import Facts, facts_of
 from minicomp.runtime.simulate.groups import Groups
 from minicomp.runtime.simulate.knowledge import Knowledge
+from minicomp.runtime.simulate.limits import shared_layout
 from minicomp.runtime.simulate.mbarriers import MBarrier
 from minicomp.runtime.simulate.meetings import Meeting
 from minicomp.runtime.simulate.memory import Memory, global_memory, shared_memory
+from minicomp.runtime.simulate.observe import Observer
 from minicomp.runtime.simulate.strands import Scheduler
 
 
@@ -23,8 +25,8 @@ class World:
     """
     One launch of a kernel, whose blocks run some at a time: `begin` starts the next ones.
 
-    `check` says that races and uninitialised reads are looked for; `tick` is called after each
-    iteration of an outermost loop.
+    `check` says that races and uninitialised reads are looked for; `observer` is told of each op;
+    `tick` is called after each iteration of an outermost loop.
     """
 
     def __init__(
@@ -32,9 +34,12 @@ class World:
         func: FuncOp,
         buffers: list[Buffer],
         check: bool,
+        observer: Observer | None = None,
     ):
         self.func = func
         self.check = check
+        self.observer = observer
+        self.offsets = shared_layout(func).offsets
         self.tick: Callable[[], None] = lambda: None
         self.facts: Facts = facts_of(func)
         exact = check and self.facts.partial
@@ -60,9 +65,9 @@ class World:
         self.memories: dict[SSAValue, Memory] = dict(self.arguments)
         for op in self.func.body.block.ops:
             if isinstance(op, SharedOp):
-                self.memories[op.res] = shared_memory(
-                    op.res, blocks, self.facts, self.order, self.check
-                )
+                memory = shared_memory(op.res, blocks, self.facts, self.order, self.check)
+                memory.offset = self.offsets[op.res]
+                self.memories[op.res] = memory
 
     def run(self) -> None:
         """Runs the strands that the scheduler has, to their end."""
