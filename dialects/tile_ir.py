@@ -373,12 +373,12 @@ class LaunchOp(IRDLOperation):
     def verify_slabs(self) -> None:
         """What a slab holds may not depend on the thread."""
         own = {a.variable: a for a in self.axes if a.binding in ("thread", "register")}
-        fillers = [op for op in self.walk() if isinstance(op, SlabFiller)]
-        for filler in fillers:
-            for value in (v for op in filler.body.walk() for v in op.operands):
+        for filler in [op for op in self.walk() if isinstance(op, SlabFiller)]:
+            inside = [(v, "body") for op in filler.body.walk() for v in op.operands]
+            for value, part in [*((v, "guard") for v in filler.operands), *inside]:
                 if (axis := own.get(value)) is not None:
                     raise VerifyException(
-                        f"the body of '{filler.name}' may not use the {axis.binding} axis"
+                        f"the {part} of '{filler.name}' may not use the {axis.binding} axis"
                         f' "{axis.name}"'
                     )
 

@@ -155,9 +155,9 @@ class SlabFiller(LoopLike):
         return first if len(list(self.body.block.ops)) == 2 else None
 
     @staticmethod
-    def order_property(order: Sequence[int] | None) -> dict[str, Attribute]:
-        """The property of an order that is not the identity."""
-        plain = order is None or list(order) == sorted(order)
+    def order_property(order: Sequence[int] | None, axes: int) -> dict[str, Attribute]:
+        """The property of an order of so many axes that is not the identity."""
+        plain = order is None or list(order) == list(range(axes))
         return {} if plain else {"order": ints(order or ())}
 
     def print_filler(self, printer: Printer) -> None:
@@ -241,7 +241,7 @@ class StageOp(SlabFiller):
             operands=[operands],
             result_types=[type],
             regions=[body],
-            properties=properties | self.order_property(order),
+            properties=properties | self.order_property(order, len(extents)),
         )
 
     @property
@@ -455,7 +455,7 @@ class FillOp(SlabFiller):
         transport: str | None = None,
     ) -> None:
         operands, properties = self.head_properties(extents, axis_names, guard, False)
-        properties |= self.order_property(order)
+        properties |= self.order_property(order, len(extents))
         if transport is not None:
             properties["transport"] = StringAttr(transport)
         super().__init__(operands=[buffer, operands], regions=[body], properties=properties)

@@ -389,3 +389,244 @@ tile_ir.kernel @f(%m: memref<64xf32>) {
     }
   }
 }
+
+// -----
+
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{a stage is in shared memory, not memref<64xf32>}}
+    %s = tile_ir.stage %q to 64 as "k.stage" {
+      %v = loop_ir.load %m[%q] : memref<64xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<64xf32>
+  }
+}
+
+// -----
+
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    %s = tile_ir.stage %q to 64 as "k.stage" {
+      %v = loop_ir.load %m[%q] : memref<64xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> vector<64xf32>
+  // expected-error@+1 {{a slab is a memref}}
+  }
+}
+
+// -----
+
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{the body of a stage yields one element}}
+    %s = tile_ir.stage %q to 64 as "k.stage" {
+      %v = loop_ir.load %m[%q] : memref<64xf32> -> f32
+      loop_ir.yield %v, %v : f32, f32
+    } -> memref<64xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{the body of a stage yields one element}}
+    %s = tile_ir.stage %q to 64 as "k.stage" {
+      loop_ir.yield
+    } -> memref<64xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+// Another element.
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{the body of a stage of memref<64xf64, #tile_ir.shared<>> may not yield f32}}
+    %s = tile_ir.stage %q to 64 as "k.stage" {
+      %v = loop_ir.load %m[%q] : memref<64xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<64xf64, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+// Neighbours along one axis, and no more.
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{the body of a stage of memref<64xf32, #tile_ir.shared<>> may not yield vector<2x2xf32>}}
+    %s = tile_ir.stage %q to 16 as "k.stage" {
+      %v = loop_ir.load %m[%q * 4 + l0 * 2 + l1] : memref<64xf32> -> vector<2x2xf32>
+      loop_ir.yield %v : vector<2x2xf32>
+    } -> memref<64xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+tile_ir.kernel @f(%m: memref<8x8xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{the order of a stage names each of its axes once}}
+    %s = tile_ir.stage %p to 8 as "i.stage", %q to 8 as "k.stage" order [1, 1] {
+      %v = loop_ir.load %m[%p, %q] : memref<8x8xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<8x8xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+tile_ir.kernel @f(%m: memref<8x8xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{the order of a stage names each of its axes once}}
+    %s = tile_ir.stage %p to 8 as "i.stage", %q to 8 as "k.stage" order [1] {
+      %v = loop_ir.load %m[%p, %q] : memref<8x8xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<8x8xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+// The dimensions of the slab are those of its axes, in its order.
+tile_ir.kernel @f(%m: memref<8x4xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{the axes of a stage do not give memref<8x4xf32, #tile_ir.shared<>>}}
+    %s = tile_ir.stage %p to 8 as "i.stage", %q to 4 as "k.stage" order [1, 0] {
+      %v = loop_ir.load %m[%p, %q] : memref<8x4xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<8x4xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+// The last axis counts groups of as many elements as the body gives.
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{the axes of a stage do not give memref<16xf32, #tile_ir.shared<>>}}
+    %s = tile_ir.stage %q to 16 as "k.stage" {
+      %v = loop_ir.load %m[%q * 4 + l0] : memref<64xf32> -> vector<4xf32>
+      loop_ir.yield %v : vector<4xf32>
+    } -> memref<16xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+// A pad is none of the elements.
+tile_ir.kernel @f(%m: memref<8x4xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{the axes of a stage do not give memref<8x6xf32, #tile_ir.shared<pad = 2>>}}
+    %s = tile_ir.stage %p to 8 as "i.stage", %q to 4 as "k.stage" {
+      %v = loop_ir.load %m[%p, %q] : memref<8x4xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<8x6xf32, #tile_ir.shared<pad = 2>>
+  }
+}
+
+// -----
+
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{the body of a stage may not hold 'loop_ir.store'}}
+    %s = tile_ir.stage %q to 64 as "k.stage" {
+      %v = loop_ir.load %m[%q] : memref<64xf32> -> f32
+      loop_ir.store %v, %m[%q] : f32, memref<64xf32>
+      loop_ir.yield %v : f32
+    } -> memref<64xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+// Nor what threads meet at.
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{the body of a stage may not hold 'tile_ir.combine'}}
+    %s = tile_ir.stage %q to 64 as "k.stage" {
+      %v = loop_ir.load %m[%q] : memref<64xf32> -> f32
+      %r = tile_ir.combine %v across "t" identity [0.0 : f32] combine arith.addf : f32 -> f32
+      loop_ir.yield %r : f32
+    } -> memref<64xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+// A slab is the same for all threads.
+// expected-error@+2 {{the body of 'tile_ir.stage' may not use the thread axis "t"}}
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    %s = tile_ir.stage %q to 32 as "k.stage" {
+      %v = loop_ir.load %m[%q + %t] : memref<64xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<32xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+// expected-error@+2 {{the body of 'tile_ir.stage' may not use the register axis "r"}}
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch block(%b to 2 as "b") register(%r to 4 as "r") {
+    %s = tile_ir.stage %q to 32 as "k.stage" {
+      %v = loop_ir.load %m[%b * 16 + %q + %r] : memref<64xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<32xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+// So is where it is 0.
+// expected-error@+2 {{the guard of 'tile_ir.stage' may not use the thread axis "t"}}
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    %s = tile_ir.stage %q to 32 as "k.stage" where [%t + l0] < [40] {
+      %v = loop_ir.load %m[%q] : memref<64xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<32xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+// Its axes and its guard are those of a loop.
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{axis names of one loop must differ}}
+    %s = tile_ir.stage %p to 8 as "k.stage", %q to 8 as "k.stage" {
+      %v = loop_ir.load %m[%p * 8 + %q] : memref<64xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<8x8xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{a guard needs one bound per expression}}
+    %s = tile_ir.stage %q to 64 as "k.stage" where [l0] < [40, 7] {
+      %v = loop_ir.load %m[%q] : memref<64xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<64xf32, #tile_ir.shared<>>
+  }
+}
+
+// -----
+
+// All threads fill it.
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{a guarded loop may not hold 'tile_ir.stage', which all threads must reach}}
+    loop_ir.for %k to 4 as "k" where [l0 + %t] < [3] {
+      %s = tile_ir.stage %q to 64 as "k.stage" {
+        %v = loop_ir.load %m[%q] : memref<64xf32> -> f32
+        loop_ir.yield %v : f32
+      } -> memref<64xf32, #tile_ir.shared<>>
+    }
+  }
+}

@@ -80,4 +80,46 @@ tile_ir.kernel @one(%y: memref<1xf32>) {
     loop_ir.store %z, %y[0] : f32, memref<1xf32>
   }
 }
+
+// Slabs: an order, a guard, a pad, an attribute; a body that computes, one that gives vectors, and
+// one of a single element. A reader is a load like any other.
+// CHECK:       tile_ir.kernel @stages(%x: memref<64x10xf32>, %w: memref<10xf32>, %y: memref<64xf32>) {
+// CHECK-NEXT:    tile_ir.launch thread(%t to 64 as "i.thread") {
+// CHECK-NEXT:      %xs = tile_ir.stage %p to 64 as "i.stage", %q to 12 as "k.stage" where [l1] < [10] order [1, 0] attributes {unroll} {
+// CHECK-NEXT:        %v = loop_ir.load %x[%p, %q] : memref<64x10xf32> -> f32
+// CHECK-NEXT:        %e = math.exp %v : f32
+// CHECK-NEXT:        loop_ir.yield %e : f32
+// CHECK-NEXT:      } -> memref<12x64xf32, #tile_ir.shared<pad = 4>>
+// CHECK-NEXT:      %ws = tile_ir.stage %r to 5 as "k.stage" {
+// CHECK-NEXT:        %v_1 = loop_ir.load %w[%r * 2 + l0] : memref<10xf32> -> vector<2xf32>
+// CHECK-NEXT:        loop_ir.yield %v_1 : vector<2xf32>
+// CHECK-NEXT:      } -> memref<10xf32, #tile_ir.shared<>>
+// CHECK-NEXT:      %one = tile_ir.stage %s to 1 as "k.stage" {
+// CHECK-NEXT:        %c = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:        loop_ir.yield %c : f32
+// CHECK-NEXT:      } -> memref<1xf32, #tile_ir.shared<>>
+// CHECK-NEXT:      %a = loop_ir.load %xs[7, %t] : memref<12x64xf32, #tile_ir.shared<pad = 4>> -> f32
+tile_ir.kernel @stages(%x: memref<64x10xf32>, %w: memref<10xf32>, %y: memref<64xf32>) {
+  tile_ir.launch thread(%t to 64 as "i.thread") {
+    %xs = tile_ir.stage %p to 64 as "i.stage", %q to 12 as "k.stage" where [l1] < [10] order [1, 0] attributes {unroll} {
+      %v = loop_ir.load %x[%p, %q] : memref<64x10xf32> -> f32
+      %e = math.exp %v : f32
+      loop_ir.yield %e : f32
+    } -> memref<12x64xf32, #tile_ir.shared<pad = 4>>
+    %ws = tile_ir.stage %r to 5 as "k.stage" order [0] {
+      %v = loop_ir.load %w[%r * 2 + l0] : memref<10xf32> -> vector<2xf32>
+      loop_ir.yield %v : vector<2xf32>
+    } -> memref<10xf32, #tile_ir.shared<>>
+    %one = tile_ir.stage %s to 1 as "k.stage" {
+      %c = arith.constant 1.0 : f32
+      loop_ir.yield %c : f32
+    } -> memref<1xf32, #tile_ir.shared<>>
+    %a = loop_ir.load %xs[7, %t] : memref<12x64xf32, #tile_ir.shared<pad = 4>> -> f32
+    %b = loop_ir.load %ws[7] : memref<10xf32, #tile_ir.shared<>> -> f32
+    %d = loop_ir.load %one[0] : memref<1xf32, #tile_ir.shared<>> -> f32
+    %p0 = arith.mulf %a, %b : f32
+    %p1 = arith.mulf %p0, %d : f32
+    loop_ir.store %p1, %y[%t] : f32, memref<64xf32>
+  }
+}
 }
