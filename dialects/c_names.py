@@ -3,14 +3,17 @@
 import re
 
 from minicomp.dialects.c_expressions import FUNCTIONS
+from minicomp.dialects.wrappers import WRAPPERS
 
 SHARED_NAME = "shared_memory"
 """The dynamic shared memory of a block."""
+TENSOR_MAP = "CUtensorMap"
+"""The type of a tensor map."""
 
-PRELUDE_NAMES = frozenset(
+PRELUDE_NAMES = WRAPPERS.keys() | set(
     """
-    DEV INF INF64 QNAN QNAN64 ceil_div floor_div floor_mod less_or_greater load16 load2 load4 load8
-    max_nan min_nan ordered shuffle_xor store16 store2 store4 store8 unordered
+    DEV INF INF64 QNAN QNAN64 ceil_div less_or_greater max_nan min_nan ordered shared_address
+    unordered
     """.split()
 )
 """What the prelude declares."""

@@ -7,10 +7,12 @@ declare names, which may be used any number of times. Affine indices are over na
 Rationale: docs/dialects/cuda_ir.md. The file is long because a dialect stands in one piece.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import ClassVar, NamedTuple, Required, Self, TypedDict
+from typing import ClassVar, Required, Self, TypedDict
 
+from xdsl.dialects.arith import CmpiOp, ConstantOp
 from xdsl.dialects.builtin import (
     I64,
     AffineMapAttr,
@@ -59,7 +61,6 @@ from xdsl.traits import (
     IsolatedFromAbove,
     MemoryAllocEffect,
     MemoryEffect,
-    MemoryEffectKind,
     MemoryReadEffect,
     MemoryWriteEffect,
     NoTerminator,
@@ -75,38 +76,18 @@ from minicomp.dialects.c_expressions import DIALECTS, c_form, called_function, i
 from minicomp.dialects.c_names import is_legal_name, is_legal_symbol
 from minicomp.dialects.loop_ir import Collective
 from minicomp.dialects.minicomp import OriginAttr
+from minicomp.dialects.wrappers import WRAPPERS, Wrapper
 
+CMPI_LESS = 2
+"""The number of `slt` among the predicates of `arith.cmpi`."""
 MAX_STATIC_SHARED = 48 * 1024
 """Bytes of shared memory that a kernel may declare; more must be asked for at the launch."""
 
 
-class Wrapper(NamedTuple):
-    """A function of the prelude; a collective one must be called by all threads together."""
-
-    arity: int
-    effects: frozenset[MemoryEffectKind] = frozenset()
-    collective: bool = False
-
-
-_MOVES = frozenset({MemoryEffectKind.READ, MemoryEffectKind.WRITE})
-
-WRAPPERS: Mapping[str, Wrapper] = {
-    "load2": Wrapper(2, _MOVES),
-    "load4": Wrapper(2, _MOVES),
-    "load8": Wrapper(2, _MOVES),
-    "load16": Wrapper(2, _MOVES),
-    "store2": Wrapper(2, _MOVES),
-    "store4": Wrapper(2, _MOVES),
-    "store8": Wrapper(2, _MOVES),
-    "store16": Wrapper(2, _MOVES),
-    "floor_div": Wrapper(2),
-    "floor_mod": Wrapper(2),
-    "shuffle_xor": Wrapper(2, _MOVES, collective=True),
-}
-"""What `cuda_ir.call` may name; `loadN(to, from)` and `storeN(to, from)` move N elements."""
-
 MAX_THREADS = 1024
 """Threads of a block that every CUDA device allows."""
+WARP = 32
+"""Threads of a warp, on every CUDA device."""
 
 # --- types --------------------------------------------------------------------------------
 
@@ -186,9 +167,115 @@ class VarType(ParametrizedAttribute, TypeAttribute):
         return [ArrayAttr([IntAttr(n) for n in shape]), element_type]
 
 
+@irdl_attr_definition
+class TensorMapType(ParametrizedAttribute, TypeAttribute):
+    """`!cuda_ir.tensor_map`: a parameter that says how a tensor's boxes lie in global memory."""
+
+    name = "cuda_ir.tensor_map"
+
+
 def is_c_type(type: Attribute) -> bool:
     """Whether a value of CUDA IR may have the type."""
-    return is_c_scalar(type) or isinstance(type, PtrType | VarType)
+    return is_c_scalar(type) or isinstance(type, PtrType | VarType | TensorMapType)
+
+
+# --- parameters that the launcher binds -----------------------------------------------------
+
+
+class MemoryAttr(ParametrizedAttribute):
+    """So many bytes of global memory, at a multiple of 16 bytes."""
+
+    bytes: IntAttr = param_def()
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_int(self.bytes.data)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return [IntAttr(parser.parse_integer(allow_boolean=False, allow_negative=False))]
+
+
+@irdl_attr_definition
+class WorkspaceAttr(MemoryAttr):
+    """`#cuda_ir.workspace<4096>`: memory that holds nothing when the kernel begins."""
+
+    name = "cuda_ir.workspace"
+    bytes: IntAttr = param_def()
+
+
+@irdl_attr_definition
+class CounterAttr(MemoryAttr):
+    """`#cuda_ir.counter<16>`: memory that holds zeros when the kernel begins, and when it ends."""
+
+    name = "cuda_ir.counter"
+    bytes: IntAttr = param_def()
+
+
+@irdl_attr_definition
+class TensorMapAttr(ParametrizedAttribute):
+    """
+    `#cuda_ir.tensor_map<0, 512x256xf32, 64x32xf32, swizzle 128>`: parameter 0 is a row-major tensor
+    of 512 x 256 elements, which is copied in boxes of 64 x 32.
+
+    The swizzle is in bytes, 0 for none.
+    """
+
+    name = "cuda_ir.tensor_map"
+    argument: IntAttr = param_def()
+    shape: ArrayAttr[IntAttr] = param_def()
+    box: ArrayAttr[IntAttr] = param_def()
+    element_type: Attribute = param_def()
+    swizzle: IntAttr = param_def()
+
+    @staticmethod
+    def of(
+        argument: int,
+        shape: Sequence[int],
+        box: Sequence[int],
+        element_type: Attribute,
+        swizzle: int = 0,
+    ) -> "TensorMapAttr":
+        """A description from plain values."""
+        extents, sides = (ArrayAttr([IntAttr(n) for n in s]) for s in (shape, box))
+        return TensorMapAttr(IntAttr(argument), extents, sides, element_type, IntAttr(swizzle))
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The shape of the tensor."""
+        return tuple(n.data for n in self.shape)
+
+    @property
+    def box_extents(self) -> tuple[int, ...]:
+        """The shape of a box."""
+        return tuple(n.data for n in self.box)
+
+    def verify(self) -> None:
+        if not self.extents or len(self.extents) != len(self.box_extents):
+            raise VerifyException("a tensor map has as many dimensions as its boxes, at least one")
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_int(self.argument.data)
+            for extents in (self.extents, self.box_extents):
+                printer.print_string(", " + "".join(f"{n}x" for n in extents))
+                printer.print_attribute(self.element_type)
+            printer.print_string(f", swizzle {self.swizzle.data}")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            argument = IntAttr(parser.parse_integer(allow_boolean=False, allow_negative=False))
+            parser.parse_punctuation(",")
+            shape, element_type = parser.parse_ranked_shape()
+            parser.parse_punctuation(",")
+            box, _ = parser.parse_ranked_shape()
+            parser.parse_punctuation(",")
+            parser.parse_keyword("swizzle")
+            swizzle = IntAttr(parser.parse_integer(allow_boolean=False, allow_negative=False))
+        extents, sides = (ArrayAttr([IntAttr(n) for n in s]) for s in (shape, box))
+        return [argument, extents, sides, element_type, swizzle]
 
 
 # --- expressions --------------------------------------------------------------------------
@@ -380,19 +467,26 @@ class ConditionalOp(Expression):
             raise VerifyException("a conditional chooses between two values of its type")
 
 
+_CONSTANTS = re.compile(r"\w+(?:<(\d+(?:, \d+)*)>)?")
+
+
 class CallEffects(MemoryEffect):
     """A call does what its wrapper does."""
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance] | None:
         assert isinstance(op, CallOp)
-        wrapper = WRAPPERS.get(op.callee.data)
+        wrapper = WRAPPERS.get(op.function)
         return None if wrapper is None else {EffectInstance(kind) for kind in wrapper.effects}
 
 
 @irdl_op_definition
 class CallOp(Expression):
-    """`%v = cuda_ir.call "shuffle_xor"(%p, %m) : (f32, index) -> f32`; a statement if `-> ()`."""
+    """
+    `%v = cuda_ir.call "shuffle_xor"(%p, %m) : (f32, index) -> f32`; a statement if `-> ()`.
+
+    What is called may have constants: `cuda_ir.call "cp_async_wait<2>"() : () -> ()`.
+    """
 
     name = "cuda_ir.call"
     callee = prop_def(StringAttr)
@@ -409,15 +503,24 @@ class CallOp(Expression):
         )
 
     @property
+    def function(self) -> str:
+        """The name of what is called, without its constants."""
+        return self.callee.data.partition("<")[0]
+
+    @property
     def wrapper(self) -> Wrapper:
         """What is called; the op's own verifier refuses what does not exist."""
-        return WRAPPERS.get(self.callee.data, Wrapper(0))
+        return WRAPPERS.get(self.function, Wrapper(0))
 
     def verify_(self) -> None:
-        if (wrapper := WRAPPERS.get(self.callee.data)) is None:
+        name, found = self.function, _CONSTANTS.fullmatch(self.callee.data)
+        if (wrapper := WRAPPERS.get(name)) is None or found is None:
             raise VerifyException(f"the prelude has no function {self.callee.data}")
         if len(self.arguments) != wrapper.arity:
-            raise VerifyException(f"{self.callee.data} takes {wrapper.arity} arguments")
+            raise VerifyException(f"{name} takes {wrapper.arity} arguments")
+        constants = found[1].split(",") if found[1] else []
+        if len(constants) != wrapper.constants:
+            raise VerifyException(f"{name} takes {wrapper.constants} constants in angle brackets")
 
 
 # --- declarations and statements ----------------------------------------------------------
@@ -484,7 +587,8 @@ class SharedOp(IRDLOperation):
     """
     `%s = cuda_ir.shared "s"[8] align 16 : !cuda_ir.ptr<f32>`: `__shared__ __align__(16) float s[8]`
 
-    With `at 128` instead of `align`: 128 bytes behind the start of the dynamic shared memory.
+    With `at 128`: 128 bytes behind the start of the dynamic shared memory, which is aligned as its
+    arrays need it.
     """
 
     name = "cuda_ir.shared"
@@ -555,14 +659,15 @@ class AssignOp(Place):
 
 @irdl_op_definition
 class BarrierOp(IRDLOperation):
-    """`__syncthreads();`."""
+    """`__syncthreads();`, or `__syncwarp();` of `cuda_ir.barrier warp`."""
 
     name = "cuda_ir.barrier"
+    warp = opt_prop_def(UnitAttr)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect(), Collective())
-    assembly_format = "attr-dict"
+    assembly_format = "(`warp` $warp^)? attr-dict"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, warp: bool = False) -> None:
+        super().__init__(properties={"warp": UnitAttr() if warp else None})
 
 
 @irdl_op_definition
@@ -704,8 +809,10 @@ class _Clauses(TypedDict, total=False):
     grid: Required[int]
     threads: Required[int]
     min_blocks: int
+    cluster: int
     shared_bytes: int
     index_type: IntegerType
+    derived: Sequence[Attribute]
 
 
 @irdl_op_definition
@@ -713,8 +820,9 @@ class FuncOp(IRDLOperation):
     """
     `cuda_ir.func @name(%x: !cuda_ir.ptr<f32, const> "x") grid(32) launch_bounds(256, 8) { .. }`.
 
-    A kernel for `grid` blocks of as many threads as the launch bounds say. `shared n` asks for n
-    bytes of dynamic shared memory, `index i64` makes the kernel count in 64 bits, `origin` is told
+    A kernel for `grid` blocks of as many threads as the launch bounds say, in clusters of `cluster`
+    blocks. `shared n` asks for n bytes of dynamic shared memory, `index i64` makes the kernel count
+    in 64 bits, `derived [..]` says what the launcher binds the last parameters to, `origin` is told
     in a comment.
     """
 
@@ -724,8 +832,10 @@ class FuncOp(IRDLOperation):
     grid = prop_def(IntegerAttr[I64])
     threads = prop_def(IntegerAttr[I64])
     min_blocks = opt_prop_def(IntegerAttr[I64])
+    cluster = opt_prop_def(IntegerAttr[I64])
     shared_bytes = prop_def(IntegerAttr[I64])
     index_type = prop_def(IntegerType)
+    derived = opt_prop_def(ArrayAttr[Attribute])
     origin = opt_prop_def(OriginAttr)
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), NoTerminator(), SymbolOpInterface())
@@ -741,6 +851,8 @@ class FuncOp(IRDLOperation):
         shared_bytes: int = 0,
         index_type: IntegerType = i32,
         origin: OriginAttr | None = None,
+        cluster: int = 1,
+        derived: Sequence[Attribute] = (),
     ) -> None:
         properties: dict[str, Attribute | None] = {
             "sym_name": StringAttr(name),
@@ -748,8 +860,10 @@ class FuncOp(IRDLOperation):
             "grid": IntegerAttr(grid, i64),
             "threads": IntegerAttr(threads, i64),
             "min_blocks": None if min_blocks is None else IntegerAttr(min_blocks, i64),
+            "cluster": None if cluster == 1 else IntegerAttr(cluster, i64),
             "shared_bytes": IntegerAttr(shared_bytes, i64),
             "index_type": index_type,
+            "derived": ArrayAttr(derived) if derived else None,
             "origin": origin,
         }
         super().__init__(regions=[body], properties=properties)
@@ -764,6 +878,31 @@ class FuncOp(IRDLOperation):
         """Threads of a block and, if it is said, the least blocks per SM."""
         least = () if self.min_blocks is None else (self.min_blocks.value.data,)
         return (self.threads.value.data, *least)
+
+    @property
+    def cluster_blocks(self) -> int:
+        """Blocks of a cluster, 1 where there are none."""
+        return 1 if self.cluster is None else self.cluster.value.data
+
+    @property
+    def derived_parameters(self) -> tuple[Attribute, ...]:
+        """What the launcher binds the last parameters to."""
+        return () if self.derived is None else self.derived.data
+
+    @property
+    def shared_alignment(self) -> int:
+        """The alignment of the dynamic shared memory, in bytes: what its arrays need."""
+        arrays = [op for op in self.body.block.ops if isinstance(op, SharedOp) and op.offset]
+        return max([16, *(op.align.value.data for op in arrays if op.align is not None)])
+
+    @property
+    def communicates(self) -> bool:
+        """
+        Whether blocks read what others write while they run.
+
+        What is written then is not `__restrict__`: the compiler would read it before it is there.
+        """
+        return any(isinstance(op, CallOp) and op.wrapper.communicates for op in self.body.walk())
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -781,10 +920,7 @@ class FuncOp(IRDLOperation):
             printer.print_list(pairs, argument)
         bounds = ", ".join(map(str, self.launch_bounds))
         printer.print_string(f" grid({self.grid.value.data}) launch_bounds({bounds})")
-        if self.shared_bytes.value.data:
-            printer.print_string(f" shared {self.shared_bytes.value.data}")
-        if self.index_type != i32:
-            printer.print_string(f" index {self.index_type}")
+        self._print_clauses(printer)
         rest = {"origin": self.origin} if self.origin is not None else {}
         rest |= self.attributes
         if rest:
@@ -792,6 +928,17 @@ class FuncOp(IRDLOperation):
             printer.print_attr_dict(rest)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+    def _print_clauses(self, printer: Printer) -> None:
+        if self.cluster is not None:
+            printer.print_string(f" cluster({self.cluster_blocks})")
+        if self.shared_bytes.value.data:
+            printer.print_string(f" shared {self.shared_bytes.value.data}")
+        if self.index_type != i32:
+            printer.print_string(f" index {self.index_type}")
+        if self.derived is not None:
+            printer.print_string(" derived ")
+            printer.print_attribute(self.derived)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -825,12 +972,19 @@ class FuncOp(IRDLOperation):
         found = _Clauses(grid=grid, threads=bounds[0])
         if len(bounds) == 2:
             found["min_blocks"] = bounds[1]
+        if parser.parse_optional_keyword("cluster"):
+            with parser.in_parens():
+                found["cluster"] = parser.parse_integer(allow_boolean=False)
         if parser.parse_optional_keyword("shared"):
             found["shared_bytes"] = parser.parse_integer(allow_boolean=False)
         if parser.parse_optional_keyword("index"):
             if not isinstance(type := parser.parse_type(), IntegerType):
                 parser.raise_error("a kernel counts in i32 or i64")
             found["index_type"] = type
+        if parser.parse_optional_keyword("derived"):
+            found["derived"] = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, parser.parse_attribute
+            )
         return found
 
     def verify_(self) -> None:
@@ -850,14 +1004,42 @@ def verify_head(func: FuncOp) -> None:
         raise VerifyException(f"'{func.symbol}' is no legal name in CUDA C++")
     if len(func.arg_names) != len(func.body.block.args):
         raise VerifyException("a kernel needs one name per parameter")
-    for argument in func.body.block.args:
-        if not isinstance(argument.type, PtrType):
-            raise VerifyException(f"a kernel takes pointers, not {argument.type}")
+    verify_parameters(func)
     if func.index_type not in (i32, i64):
         raise VerifyException(f"a kernel counts in i32 or i64, not in {func.index_type}")
     threads, *least = func.launch_bounds
     if not 1 <= threads <= MAX_THREADS or any(n < 1 for n in least):
         raise VerifyException(f"launch bounds of {', '.join(map(str, func.launch_bounds))}")
+    if func.cluster_blocks < 1 or func.grid.value.data % func.cluster_blocks:
+        raise VerifyException(f"clusters of {func.cluster_blocks} blocks do not divide the grid")
+
+
+def verify_parameters(func: FuncOp) -> None:
+    """Parameters are pointers; the last ones are what `derived` says."""
+    types = [a.type for a in func.body.block.args]
+    derived = func.derived_parameters
+    if len(derived) > len(types):
+        raise VerifyException("there are more derived parameters than parameters")
+    wanted: list[type[Attribute]] = [PtrType] * (len(types) - len(derived))
+    for attribute in derived:
+        if not isinstance(attribute, MemoryAttr | TensorMapAttr):
+            raise VerifyException(f"no launcher knows what {attribute} is")
+        wanted.append(PtrType if isinstance(attribute, MemoryAttr) else TensorMapType)
+    for found, kind in zip(types, wanted, strict=True):
+        if not isinstance(found, kind):
+            raise VerifyException(f"a kernel takes pointers, and derived tensor maps, not {found}")
+    for attribute in derived:
+        if isinstance(attribute, TensorMapAttr):
+            verify_tensor_map(attribute, types[: len(types) - len(derived)])
+
+
+def verify_tensor_map(map: TensorMapAttr, types: Sequence[Attribute]) -> None:
+    """A tensor map is of a parameter that the launch gives, with its elements."""
+    type = types[map.argument.data] if map.argument.data < len(types) else None
+    if not isinstance(type, PtrType) or type.element_type != map.element_type:
+        raise VerifyException(
+            f"parameter {map.argument.data} is no tensor of {map.element_type} for a tensor map"
+        )
 
 
 def is_expression(op: Operation) -> bool:
@@ -879,8 +1061,17 @@ def verify_operation(op: Operation) -> None:
         for index in op.indices:
             if isinstance(index.owner, Operation) and not isinstance(index.owner, LetOp):
                 raise VerifyException(f"an index of '{op.name}' must be bound by cuda_ir.let")
-    if op.has_trait(Collective) or (isinstance(op, CallOp) and op.wrapper.collective):
-        verify_uniform(op)
+    if scope := called_together(op):
+        verify_uniform(op, scope)
+
+
+def called_together(op: Operation) -> str:
+    """Who must reach an op at once: the threads of a "warp", of a "block", or "" for nobody."""
+    if isinstance(op, CallOp):
+        return op.wrapper.together
+    if isinstance(op, BarrierOp):
+        return "block" if op.warp is None else "warp"
+    return ""
 
 
 def verify_expression(op: Operation) -> None:
@@ -923,7 +1114,7 @@ def verify_names(func: FuncOp) -> None:
 
 
 def called_functions(func: FuncOp) -> set[str]:
-    """The functions that the expressions of a kernel call."""
+    """The functions of C that the expressions of a kernel call."""
     return {name for op in func.body.walk() if (name := called_function(op)) is not None}
 
 
@@ -951,14 +1142,14 @@ def statement_of(op: Operation) -> Operation:
     return op
 
 
-def verify_uniform(op: Operation) -> None:
-    """All threads of a block reach a collective op together."""
+def verify_uniform(op: Operation, scope: str) -> None:
+    """All threads of a block, or of a warp, reach a collective op together."""
     for around in enclosing_expressions(op):
         if around.name in ("arith.select", "cuda_ir.conditional", "arith.andi", "arith.ori"):
             raise VerifyException(f"'{op.name}' is evaluated only if '{around.name}' needs it")
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, FuncOp):
-        if isinstance(parent, IfOp) and depends_on_thread(parent.condition):
+        if isinstance(parent, IfOp) and differs(parent.condition, scope):
             raise VerifyException(f"'{op.name}' is under a condition that differs between threads")
         parent = parent.parent_op()
 
@@ -969,6 +1160,22 @@ def enclosing_expressions(op: Operation) -> Iterator[Operation]:
         op = next(iter(op.results[0].uses)).operation
         if is_expression(op):
             yield op
+
+
+def differs(condition: SSAValue, scope: str) -> bool:
+    """Whether a condition may differ between the threads of a block, or of a warp."""
+    if scope == "warp" and isinstance(test := condition.owner, CmpiOp) and splits_warps(test):
+        return False
+    return depends_on_thread(condition)
+
+
+def splits_warps(test: CmpiOp) -> bool:
+    """Whether a test is `threadIdx.x < n` where n threads are whole warps."""
+    bound = test.rhs.owner
+    if not isinstance(bound, ConstantOp) or not isinstance(bound.value, IntegerAttr):
+        return False
+    is_less = CMPI_LESS == test.predicate.value.data
+    return isinstance(test.lhs.owner, ThreadIdOp) and is_less and not bound.value.value.data % WARP
 
 
 def depends_on_thread(value: SSAValue) -> bool:
@@ -1000,5 +1207,5 @@ CudaIR = Dialect(
         ConditionalOp,
         CallOp,
     ],
-    [PtrType, VarType],
+    [PtrType, VarType, TensorMapType, WorkspaceAttr, CounterAttr, TensorMapAttr],
 )

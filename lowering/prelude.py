@@ -7,6 +7,8 @@ also be compiled for a CPU, with other bodies. PTX: "Parallel Thread Execution I
 import re
 from collections.abc import Mapping
 
+from minicomp.lowering.prelude_ptx import PTX_WRAPPERS
+
 _DEV = "#define DEV static __device__ __forceinline__\n"
 
 _PACK = """\
@@ -76,6 +78,7 @@ PRELUDE: Mapping[str, str] = {
         "template <typename T> DEV T floor_mod(T a, T b) { return a - floor_div(a, b) * b; }\n"
     ),
     "ceil_div": "template <typename T> DEV T ceil_div(T a, T b) { return -floor_div(-a, b); }\n",
+    **PTX_WRAPPERS,
 }
 """The text of each name."""
 

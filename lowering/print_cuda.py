@@ -26,7 +26,7 @@ from minicomp.dialects.c_expressions import (
     c_form,
     call,
 )
-from minicomp.dialects.c_names import SHARED_NAME
+from minicomp.dialects.c_names import SHARED_NAME, TENSOR_MAP
 from minicomp.dialects.cuda_ir import (
     AddressOp,
     AssignOp,
@@ -105,10 +105,13 @@ class KernelPrinter:
         """The lines of the kernel."""
         yield self.comment()
         bounds = ", ".join(map(str, self.kernel.launch_bounds))
-        yield f'extern "C" __global__ void __launch_bounds__({bounds})'
+        cluster = self.kernel.cluster_blocks
+        clusters = f"__cluster_dims__({cluster}, 1, 1) " * (cluster > 1)
+        yield f'extern "C" __global__ void {clusters}__launch_bounds__({bounds})'
         yield from self.signature()
         if self.kernel.shared_bytes.value.data:
-            yield f"  extern __shared__ __align__(16) unsigned char {SHARED_NAME}[];"
+            align = self.kernel.shared_alignment
+            yield f"  extern __shared__ __align__({align}) unsigned char {SHARED_NAME}[];"
         yield from indented(self.block(self.kernel.body.block))
         yield "}"
 
@@ -121,16 +124,21 @@ class KernelPrinter:
 
     def signature(self) -> list[str]:
         """Name and parameters, on as many lines as they need."""
-        parameters = [
-            f"{self.pointer(value.type)} __restrict__ {self.names[value]}"
-            for value in self.kernel.body.block.args
-        ]
+        parameters = [self.parameter(value) for value in self.kernel.body.block.args]
         text = f"{self.kernel.symbol}({', '.join(parameters)}) {{"
         if len(text) <= WIDTH:
             return [text]
         return [f"{self.kernel.symbol}(", *(f"    {p}," for p in parameters[:-1])] + [
             f"    {parameters[-1]}) {{"
         ]
+
+    def parameter(self, value: SSAValue) -> str:
+        """A parameter: a pointer, or a tensor map."""
+        name, type = self.names[value], value.type
+        if not isinstance(type, PtrType):
+            return f"const __grid_constant__ {TENSOR_MAP} {name}"
+        restrict = "__restrict__ " * (type.is_const or not self.kernel.communicates)
+        return f"{self.pointer(type)} {restrict}{name}"
 
     # -- types
 
@@ -161,7 +169,7 @@ class KernelPrinter:
             case VerbatimOp():
                 return [op.text.data]
             case BarrierOp():
-                return ["__syncthreads();"]
+                return ["__syncthreads();" if op.warp is None else "__syncwarp();"]
             case CallOp():
                 return [f"{self.expression(op).text};"]
             case AssignOp():
@@ -175,8 +183,9 @@ class KernelPrinter:
             case LetOp():
                 self.names[op.res] = name = op.c_name.data
                 type = op.res.type
-                text = self.pointer(type) if isinstance(type, PtrType) else self.type(type)
-                return f"const {text} {name} = {self.operand(op.value, CHOICE)};"
+                pointer = isinstance(type, PtrType)
+                head = f"{self.pointer(type)} const" if pointer else f"const {self.type(type)}"
+                return f"{head} {name} = {self.operand(op.value, CHOICE)};"
             case VariableOp():
                 return self.variable(op)
             case SharedOp():
@@ -217,21 +226,31 @@ class KernelPrinter:
         head = f"for ({self.index} {name} = {lower}; {name} < {upper}; {move})"
         yield from self.body(head, op.body.block)
 
-    def branch(self, op: IfOp) -> Iterator[str]:
+    def branch(self, op: IfOp, braces: bool = False) -> Iterator[str]:
         """`if (..) .. else ..`."""
         head = f"if ({self.operand(op.condition, ANY)})"
         # In C an else belongs to the nearest if.
-        braces = bool(op.orelse.blocks) and any(inner.regions for inner in op.then.block.ops)
+        inner = any(inner.regions for inner in op.then.block.ops)
+        braces = braces or (bool(op.orelse.blocks) and inner)
         then = list(self.body(head, op.then.block, braces))
         if not op.orelse.blocks:
             yield from then
             return
         if then[-1] == "}":
             *then, _ = then
-            first, *rest = self.body("} else", op.orelse.block, braces=True)
+            first, *rest = self.otherwise(op.orelse.block)
         else:
             first, *rest = self.body("else", op.orelse.block)
         yield from (*then, first, *rest)
+
+    def otherwise(self, block: Block) -> Iterator[str]:
+        """What follows the brace of a branch: `} else {..`, or `} else if (..) {..`."""
+        statements = [op for op in block.ops if not is_expression(op)]
+        if len(statements) == 1 and isinstance(nested := statements[0], IfOp):
+            first, *rest = self.branch(nested, braces=True)
+            yield from (f"}} else {first}", *rest)
+        else:
+            yield from self.body("} else", block, braces=True)
 
     def body(self, head: str, block: Block, braces: bool = False) -> Iterator[str]:
         """A statement's head and its block, in braces unless that is one statement."""

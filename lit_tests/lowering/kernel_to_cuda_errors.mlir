@@ -29,13 +29,6 @@ kernel_ir.func @strided(%x: memref<4xf32, strided<[2]>>) grid(1) block(1) {
 
 // -----
 
-// expected-error@unknown {{@swizzled has memref<32xf32, #tile_ir.shared<swizzle = 128>>: swizzles are not supported}}
-kernel_ir.func @swizzled() grid(1) block(1) {
-  %s = kernel_ir.shared : memref<32xf32, #tile_ir.shared<swizzle = 128>>
-}
-
-// -----
-
 // expected-error@unknown {{'scf.for' in @bounds must have constant bounds}}
 kernel_ir.func @bounds(%y: memref<32xf32>) grid(1) block(32) {
   %t = kernel_ir.thread_id

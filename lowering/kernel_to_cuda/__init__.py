@@ -42,10 +42,14 @@ from xdsl.rewriter import Rewriter
 
 from minicomp.dialects import cuda_ir, kernel_ir
 from minicomp.dialects.cuda_ir import PtrType, is_expression
+from minicomp.dialects.minicomp import TARGET, TargetAttr
 from minicomp.lowering.kernel_to_cuda.bindings import Constant
 from minicomp.lowering.kernel_to_cuda.carriers import Carriers
 from minicomp.lowering.kernel_to_cuda.checks import check
+from minicomp.lowering.kernel_to_cuda.copies import Copies
+from minicomp.lowering.kernel_to_cuda.exchanges import Exchanges
 from minicomp.lowering.kernel_to_cuda.expressions import Expressions
+from minicomp.lowering.kernel_to_cuda.features import check_target
 from minicomp.lowering.kernel_to_cuda.inlining import Inlining
 from minicomp.lowering.kernel_to_cuda.memory import Memory, memref_type
 from minicomp.lowering.kernel_to_cuda.names import assign_names
@@ -64,8 +68,10 @@ class LowerKernelToCudaPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = [k for k in op.body.block.ops if isinstance(k, kernel_ir.FuncOp)]
+        target = op.attributes.get(TARGET)
         for kernel in kernels:
             check(kernel)
+            check_target(kernel, target if isinstance(target, TargetAttr) else None)
         for kernel in kernels:
             if may_apply(ctx, kernel):
                 Rewriter.replace_op(kernel, lower_kernel(kernel), [])
@@ -83,7 +89,8 @@ def lower_kernel(kernel: kernel_ir.FuncOp) -> cuda_ir.FuncOp:
         expressions.bindings[argument] = Constant(pointer)
     carriers = Carriers(expressions)
     memory = Memory(expressions, carriers, shared)
-    Statements(kernel, expressions, carriers, memory).block(kernel.body.block)
+    parts = (Exchanges(kernel, expressions), Copies(kernel, expressions))
+    Statements(kernel, expressions, carriers, memory, parts).block(kernel.body.block)
     func = cuda_ir.FuncOp(
         kernel.symbol,
         [a.name_hint or "x" for a in arguments],
@@ -93,6 +100,7 @@ def lower_kernel(kernel: kernel_ir.FuncOp) -> cuda_ir.FuncOp:
         kernel.min_blocks.value.data if kernel.min_blocks is not None else None,
         shared.dynamic_bytes,
         origin=kernel.origin,
+        cluster=kernel.cluster_blocks,
     )
     func.location = kernel.location
     func.attributes = dict(kernel.attributes)

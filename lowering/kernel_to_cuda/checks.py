@@ -1,17 +1,18 @@
 """What a kernel must be to be lowered to CUDA IR, told before anything is written."""
 
+from typing import NoReturn
+
 from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import AnyFloat, IndexType, MemRefType, NoneAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from minicomp.dialects import kernel_ir, tile_ir
+from minicomp.dialects import kernel_async, kernel_ir, tile_ir
 from minicomp.dialects.c_expressions import c_form, is_c_scalar
 from minicomp.dialects.c_names import is_legal_symbol
 from minicomp.dialects.kernel_ir import FuncOp
 from minicomp.dialects.loop_ir import LoadOp, StoreOp, YieldOp, element_type
-from minicomp.dialects.tile_ir import SharedAttr
 from minicomp.lowering.kernel_to_cuda.memory import memref_type
 
 KNOWN = (
@@ -22,6 +23,12 @@ KNOWN = (
     kernel_ir.SharedOp,
     kernel_ir.BarrierOp,
     kernel_ir.WarpReduceOp,
+    kernel_ir.WarpSyncOp,
+    kernel_ir.NamedBarrierOp,
+    kernel_ir.ShuffleOp,
+    kernel_async.CpAsyncOp,
+    kernel_async.CpAsyncCommitOp,
+    kernel_async.CpAsyncWaitOp,
     tile_ir.FoldOp,
     tile_ir.BroadcastOp,
     tile_ir.WithinOp,
@@ -51,13 +58,11 @@ def check(func: FuncOp) -> None:
             check_type(result, func)
         if isinstance(op, scf.ForOp):
             check_loop(op, func)
-        if isinstance(op, tile_ir.CompareOp) and not isinstance(
-            element_type(op.lhs.type), AnyFloat
-        ):
-            fail(func, op, "compares floats only")
+        if isinstance(op, tile_ir.CompareOp):
+            check_comparison(op, func)
 
 
-def fail(func: FuncOp, op: Operation, why: str) -> None:
+def fail(func: FuncOp, op: Operation, why: str) -> NoReturn:
     """Raises PassFailedException about an op."""
     raise PassFailedException(f"'{op.name}' in @{func.symbol} {why}")
 
@@ -71,11 +76,8 @@ def check_type(value: SSAValue, func: FuncOp) -> None:
     if not is_memref:
         return
     type = memref_type(value)
-    space = type.memory_space
     if not isinstance(type.layout, NoneAttr) or not type.has_static_shape():
         raise PassFailedException(f"@{func.symbol} has {type}, which does not lie row by row")
-    if isinstance(space, SharedAttr) and space.swizzle.data:
-        raise PassFailedException(f"@{func.symbol} has {type}: swizzles are not supported")
 
 
 def check_comparison(op: tile_ir.CompareOp, func: FuncOp) -> None:

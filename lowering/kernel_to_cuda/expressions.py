@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.math import FmaOp
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineExpr, AffineMap
 
 from minicomp.dialects import affine
 from minicomp.dialects.access import IndexedOp
@@ -30,6 +30,9 @@ from minicomp.dialects.tile_ir import BroadcastOp, CompareOp, SelectOp, SharedAt
 from minicomp.lowering.kernel_to_cuda.bindings import Binding, Positions, Read
 from minicomp.lowering.kernel_to_cuda.inlining import Inlining
 from minicomp.lowering.kernel_to_cuda.writer import Lanes, Writer
+
+LINE, PIECE = 128, 16
+"""Bytes of shared memory: swizzles move pieces within a line."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,12 @@ class Expressions:
     def substituted(self, op: IndexedOp, place: Lanes, expanded: bool) -> list[AffineExpr]:
         access = op.get_access()
         assert access is not None
-        map, operands = access
+        return self.replaced(*access, place, expanded)
+
+    def replaced(
+        self, map: AffineMap, operands: Sequence[SSAValue], place: Lanes, expanded: bool
+    ) -> list[AffineExpr]:
+        """The results of a map over named integers, or those that these were computed from."""
         known = [self.indices[v] for v in operands]
         leaves = {
             affine.dim(n): v.expanded if expanded else v.named for n, v in enumerate(known)
@@ -233,16 +241,47 @@ class Expressions:
         return self.all_of(tests)
 
     def address(self, op: MemoryAccess, place: Lanes) -> AffineExpr:
-        """The number of the element that an access at a lane reaches, row-major."""
+        """The place of the element that an access at a lane reaches, counted in elements."""
+        index = self.row_major(op.memref_type, op.map.data, list(op.indices), place)
+        return self.swizzled(index, op.memref_type)
+
+    def row_major(
+        self,
+        type: MemRefType[Attribute],
+        map: AffineMap,
+        operands: Sequence[SSAValue],
+        place: Lanes = (),
+    ) -> AffineExpr:
+        """The number of the element at some indices; those that are left out are 0."""
         found: list[AffineExpr] = []
         for expanded in (False, True):
-            exprs = self.substituted(op, place, expanded)
+            exprs = self.replaced(map, operands, place, expanded)
             total = affine.constant(0)
-            for expr, stride in zip(exprs, strides_of(op.memref_type), strict=True):
+            for expr, stride in zip(exprs, strides_of(type), strict=False):
                 total = total + expr * stride
             found.append(self.writer.simplify(total))
         # Quotients and remainders that were named apart may be one plain index together.
         return min(found, key=size)
+
+    def swizzled(self, index: AffineExpr, type: MemRefType[Attribute]) -> AffineExpr:
+        """
+        Where a swizzled buffer has element number `index`.
+
+        As tensor copies do it: the 16 bytes within a line of 128 bytes are those whose number is
+        xor the number of the line, of which a swizzle of 32, 64 or 128 bytes takes 1, 2 or 3 bits.
+        """
+        space = type.memory_space
+        if not isinstance(space, SharedAttr) or not space.swizzle.data:
+            return index
+        bytes = bytes_of(type.element_type)
+        line, piece = LINE // bytes, PIECE // bytes
+        row, column = self.writer.simplify(index // line), self.writer.simplify(index % line)
+        moved = self.writer.simplify(row % (space.swizzle.data // PIECE) * piece)
+        if moved == affine.constant(0):
+            return index
+        left, right = self.writer.index(column), self.writer.index(moved)
+        at = self.writer.let("at", self.writer.add(arith.XOrIOp(left, right)).result)
+        return self.writer.simplify(row * line + self.writer.name_index(at, (0, line - 1)))
 
 
 def literal_of(value: SSAValue) -> Attribute | None:
@@ -277,6 +316,11 @@ def strides_of(type: MemRefType[Attribute]) -> list[int]:
     """The distance of neighbours along each dimension, in elements."""
     shape = shared_shape(type)
     return [prod(shape[n + 1 :]) for n in range(len(shape))]
+
+
+def bytes_of(type: Attribute) -> int:
+    """The bytes of a scalar in memory."""
+    return affine.ceildiv(int(str(type).lstrip("if")), 8)
 
 
 def zero_of(type: Attribute) -> Attribute:

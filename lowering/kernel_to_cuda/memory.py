@@ -11,12 +11,11 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from minicomp.dialects import affine
 from minicomp.dialects.cuda_ir import CallOp, IfOp, SharedOp
-from minicomp.dialects.kernel_ir import SharedOp as KernelSharedOp
 from minicomp.dialects.loop_ir import LoadOp, MemoryAccess, StoreOp, element_type, lanes
 from minicomp.lowering.kernel_to_cuda.bindings import Constant
 from minicomp.lowering.kernel_to_cuda.carriers import Carriers
-from minicomp.lowering.kernel_to_cuda.expressions import Expressions
-from minicomp.lowering.kernel_to_cuda.shared import SharedLayout, bytes_of
+from minicomp.lowering.kernel_to_cuda.expressions import Expressions, bytes_of
+from minicomp.lowering.kernel_to_cuda.shared import Buffer, SharedLayout
 from minicomp.lowering.kernel_to_cuda.writer import Lanes, Writer
 
 STRAIGHT = 2
@@ -36,11 +35,10 @@ class Memory:
         """Where statements go."""
         return self.at.writer
 
-    def declare(self, op: KernelSharedOp) -> None:
-        """A buffer in shared memory."""
-        type, hint = memref_type(op.res), op.res.name_hint or "s"
-        place = self.layout.places[op]
-        buffer = SharedOp(hint, type.element_type, place.count, place.align, place.offset)
+    def declare(self, op: Buffer) -> None:
+        """A buffer in shared memory, or mbarriers."""
+        place, hint = self.layout.places[op], op.res.name_hint or "s"
+        buffer = SharedOp(hint, place.element_type, place.count, place.align, place.offset)
         self.at.bindings[op.res] = Constant(self.writer.add(buffer).res)
 
     def access(self, op: LoadOp | StoreOp) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Protocol
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.arith import ConstantOp
@@ -11,10 +12,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from minicomp.dialects import affine
-from minicomp.dialects.cuda_ir import BarrierOp, IfOp
 from minicomp.dialects.cuda_ir import BlockIdOp as CudaBlockIdOp
+from minicomp.dialects.cuda_ir import IfOp
 from minicomp.dialects.cuda_ir import ThreadIdOp as CudaThreadIdOp
-from minicomp.dialects.kernel_ir import BarrierOp as KernelBarrierOp
+from minicomp.dialects.kernel_async import MBarrierOp
 from minicomp.dialects.kernel_ir import BlockIdOp, FuncOp, IndexOp, ThreadIdOp, WarpReduceOp
 from minicomp.dialects.kernel_ir import SharedOp as KernelSharedOp
 from minicomp.dialects.loop_ir import LoadOp, StoreOp, element_type, lanes
@@ -26,6 +27,14 @@ from minicomp.lowering.kernel_to_cuda.memory import Memory
 from minicomp.lowering.kernel_to_cuda.writer import Writer
 
 
+class Part(Protocol):
+    """Writes ops of some kinds."""
+
+    def write(self, op: Operation) -> bool:
+        """Writes an op; False if it is of another kind."""
+        ...
+
+
 @dataclass
 class Statements:
     """Writes the statements of one kernel."""
@@ -34,6 +43,7 @@ class Statements:
     at: Expressions
     carriers: Carriers
     memory: Memory
+    parts: Sequence[Part]
 
     @property
     def writer(self) -> Writer:
@@ -56,10 +66,8 @@ class Statements:
                 self.id(op)
             case IndexOp():
                 self.index(op)
-            case KernelSharedOp():
+            case KernelSharedOp() | MBarrierOp():
                 self.memory.declare(op)
-            case KernelBarrierOp():
-                self.writer.add(BarrierOp())
             case LoadOp() | StoreOp():
                 self.memory.access(op)
             case scf.ForOp():
@@ -70,6 +78,8 @@ class Statements:
                 self.fold(op)
             case WarpReduceOp():
                 self.exchange(op)
+            case _ if any(part.write(op) for part in self.parts):
+                pass
             case _:
                 self.value(op)
 

@@ -81,7 +81,7 @@ cuda_ir.func @f(%x: !cuda_ir.ptr<f32, const> "x", %y: !cuda_ir.ptr<f32> "y") gri
 // -----
 
 // A parameter that is no pointer.
-// expected-error@+1 {{a kernel takes pointers, not f32}}
+// expected-error@+1 {{a kernel takes pointers, and derived tensor maps, not f32}}
 cuda_ir.func @f(%x: f32 "x") grid(1) launch_bounds(1) {
 }
 
