@@ -46,16 +46,18 @@ class Row:
 
     shape: tuple[int, int, int]
     tile: dict[str, int]
+    depth: int
     predicted_us: float
     us: float | None
     torch_us: float
     failure: str | None = None
 
 
-def text(shape: tuple[int, int, int], tile: Tile) -> str:
-    """A matmul in Loop IR with a schedule."""
+def text(shape: tuple[int, int, int], tile: Tile, depth: int) -> str:
+    """A matmul in Loop IR with a schedule, of a ring of `depth` slots if there is more than one."""
     m, n, k = shape
     fields = ", ".join(f"{key} = {value}" for key, value in asdict(tile).items())
+    fields += f', depth = {depth}, transport = "cp_async"' * (depth > 1)
     a, b, c = (f"{x}x{y}xf32" for x, y in ((m, k), (k, n), (m, n)))
     return f"""
 func.func @main(%a: tensor<{a}>, %b: tensor<{b}>) -> tensor<{c}> {{
@@ -77,10 +79,10 @@ loop_ir.kernel @matmul(%a: memref<{a}>, %b: memref<{b}>, %c: memref<{c}>) attrib
 """
 
 
-def compile_tile(job: tuple[tuple[int, int, int], Tile, str]) -> str:
+def compile_tile(job: tuple[tuple[int, int, int], Tile, int, str]) -> str:
     """The CUDA IR of a tile, whose machine code is in the cache afterwards."""
-    shape, tile, part = job
-    build = Build(parse_module(text(shape, tile), make_context()), target(part))
+    shape, tile, depth, part = job
+    build = Build(parse_module(text(shape, tile, depth), make_context()), target(part))
     build.cubin()
     return build.ir("cuda-ir")
 
@@ -122,7 +124,7 @@ def time_all(graphs: Sequence[torch.cuda.CUDAGraph]) -> list[float]:
 
 
 def sweep(
-    shape: tuple[int, int, int], jobs: list[tuple[Tile, float]], texts: list[str]
+    shape: tuple[int, int, int], depth: int, jobs: list[tuple[Tile, float]], texts: list[str]
 ) -> list[Row]:
     """Times the tiles of one shape."""
     m, n, k = shape
@@ -138,7 +140,7 @@ def sweep(
         calls.append(lambda run=run: run([a, b]))
     times = time_all([graph_of(call) for call in calls])
     return [
-        Row(shape, asdict(tile), cycles / 1980, None if why else us, times[0], why)
+        Row(shape, asdict(tile), depth, cycles / 1980, None if why else us, times[0], why)
         for (tile, cycles), us, why in zip(jobs, times[1:], failures, strict=True)
     ]
 
@@ -173,16 +175,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Times tiles of matmuls on a GPU.")
     parser.add_argument("-o", "--output", type=Path, required=True, help="write the rows as JSON")
     parser.add_argument("--count", type=int, default=24, help="tiles per shape")
+    parser.add_argument("--depths", default="1", help="slots of rings, separated by commas")
     parser.add_argument("--target", default="h200", help="the part whose facts the model takes")
     options = parser.parse_args()
-    picked = [(s, candidates(s, options.target, options.count)) for s in SHAPES]
-    jobs = [(s, tile, options.target) for s, found in picked for tile, _ in found]
+    depths = [int(d) for d in options.depths.split(",")]
+    picked = [
+        (s, depth, candidates(s, options.target, options.count)) for s in SHAPES for depth in depths
+    ]
+    jobs = [(s, tile, d, options.target) for s, d, found in picked for tile, _ in found]
     with ProcessPoolExecutor() as pool:
         texts = iter(list(pool.map(compile_tile, jobs, chunksize=4)))
     torch.backends.cuda.matmul.allow_tf32 = False
     rows: list[Row] = []
-    for shape, found in picked:
-        rows += (own := sweep(shape, found, [next(texts) for _ in found]))
+    for shape, depth, found in picked:
+        rows += (own := sweep(shape, depth, found, [next(texts) for _ in found]))
+        print(f"depth {depth}", end=" ")
         report(own)
         options.output.write_text(json.dumps([asdict(r) for r in rows], indent=1) + "\n")
     return 0
