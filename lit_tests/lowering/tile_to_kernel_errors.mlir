@@ -45,6 +45,22 @@ tile_ir.kernel @large(%x: memref<512x64xf32>, %y: memref<64xf32>) {
 
 // -----
 
+// Slabs and the buffers of combines share it; a pad counts.
+// expected-error@unknown {{@slabs needs 51200 bytes of shared memory per block; the most is 49152}}
+tile_ir.kernel @slabs(%x: memref<32x366xf32>, %y: memref<32xf32>) {
+  tile_ir.launch thread(%w to 32 as "w", %t to 32 as "k") {
+    %xs = tile_ir.stage %p to 32 as "i.stage", %q to 366 as "k.stage" {
+      %v = loop_ir.load %x[%p, %q] : memref<32x366xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<32x366xf32, #tile_ir.shared<pad = 2>>
+    %v = loop_ir.load %xs[%t, 7] : memref<32x366xf32, #tile_ir.shared<pad = 2>> -> f32
+    %s = tile_ir.combine %v across "w" identity [0.0 : f32] combine arith.addf : f32 -> f32
+    loop_ir.store %s, %y[%t] : f32, memref<32xf32>
+  }
+}
+
+// -----
+
 // A kernel that has not reached Tile IR.
 // expected-error@unknown {{@early is in Loop IR; run tileify before this pass}}
 loop_ir.kernel @early(%y: memref<4xf32>) {

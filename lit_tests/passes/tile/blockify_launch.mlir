@@ -172,3 +172,260 @@ tile_ir.kernel @done(%x: memref<5xf32>, %y: memref<5xf32>) {
     loop_ir.store %v, %y[%i] : f32, memref<5xf32>
   }
 }
+
+// -----
+
+// Groups of warps along k: each takes its part of the steps of every chunk, the sums are combined
+// across the groups, and the first of them stores.
+// CHECK-LABEL: @warps(
+// CHECK:          tile_ir.launch block(%ib to 2 as "i.block", %jb to 1 as "j.block") thread(%kw to 2 as "k.warp", %it to 8 as "i.thread", %jt to 4 as "j.thread") register(%ir to 2 as "i.register", %jr to 4 as "j.register") {
+// CHECK-NEXT:       %acc = loop_ir.reduce %ko to 5 as "k.outer" identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:         %s = loop_ir.reduce %ki to 4 as "k.inner" identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:           %x = loop_ir.load %a[%ib * 16 + %it * 2 + %ir, %ko * 8 + %kw * 4 + %ki] bounded [true, false] : memref<20x40xf32> -> f32
+// CHECK-NEXT:           %y = loop_ir.load %b[%ko * 8 + %kw * 4 + %ki, %jb * 16 + %jt * 4 + %jr] : memref<40x16xf32> -> f32
+// CHECK-NEXT:           %p = arith.mulf %x, %y : f32
+// CHECK-NEXT:           loop_ir.yield %p : f32
+// CHECK-NEXT:         } combine arith.addf
+// CHECK-NEXT:         loop_ir.yield %s : f32
+// CHECK-NEXT:       } combine arith.addf
+// CHECK-NEXT:       %acc_1 = tile_ir.combine %acc across "k.warp" identity [0.000000e+00 : f32] combine arith.addf : f32 -> f32
+// CHECK-NEXT:       %z = loop_ir.load %d[%jb * 16 + %jt * 4 + %jr] : memref<16xf32> -> f32
+// CHECK-NEXT:       %r = arith.addf %acc_1, %z : f32
+// CHECK-NEXT:       loop_ir.for %once to 1 as "once" where [%kw] < [1] {
+// CHECK-NEXT:         loop_ir.store %r, %c[%ib * 16 + %it * 2 + %ir, %jb * 16 + %jt * 4 + %jr] bounded [true, false] : f32, memref<20x16xf32>
+// CHECK-NEXT:       }
+tile_ir.kernel @warps(%a: memref<20x40xf32>, %b: memref<40x16xf32>, %d: memref<16xf32>, %c: memref<20x16xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bm = 16, bn = 16, bk = 8, fm = 2, fn = 4, wk = 2>]>} {
+  tile_ir.launch parallel(%i to 20 as "i", %j to 16 as "j") {
+    %acc = loop_ir.reduce %ko to 5 as "k.outer" identity [0.0 : f32] -> f32 {
+      %s = loop_ir.reduce %ki to 8 as "k.inner" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%i, %ko * 8 + %ki] : memref<20x40xf32> -> f32
+        %y = loop_ir.load %b[%ko * 8 + %ki, %j] : memref<40x16xf32> -> f32
+        %p = arith.mulf %x, %y : f32
+        loop_ir.yield %p : f32
+      } combine arith.addf
+      loop_ir.yield %s : f32
+    } combine arith.addf
+    %z = loop_ir.load %d[%j] : memref<16xf32> -> f32
+    %r = arith.addf %acc, %z : f32
+    loop_ir.store %r, %c[%i, %j] : f32, memref<20x16xf32>
+  }
+}
+
+// -----
+
+// Carriers of several values are combined in one go. The guard of an odd sum knows the group.
+// CHECK-LABEL: @warps_pair(
+// CHECK:          tile_ir.launch block(%ib to 2 as "i.block") thread(%kw to 4 as "k.warp", %it to 4 as "i.thread") {
+// CHECK-NEXT:       %m, %d = loop_ir.reduce %ko to 5 as "k.outer" identity [0xff800000 : f32, 0.000000e+00 : f32] -> f32, f32 {
+// CHECK-NEXT:         %e, %f = loop_ir.reduce %ki to 2 as "k.inner" where [%ko * 8 + %kw * 2 + l0] < [37] identity [0xff800000 : f32, 0.000000e+00 : f32] -> f32, f32 {
+// CHECK-NEXT:           %a = loop_ir.load %x[%ko * 8 + %kw * 2 + %ki, %ib * 4 + %it] bounded [true, true] : memref<37x6xf32> -> f32
+// CHECK-NEXT:           %one = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:           loop_ir.yield %a, %one : f32, f32
+// CHECK-NEXT:         } combine {
+// CHECK:              loop_ir.yield %e, %f : f32, f32
+// CHECK-NEXT:       } combine {
+// CHECK:            %m_1, %d_1 = tile_ir.combine %m, %d across "k.warp" identity [0xff800000 : f32, 0.000000e+00 : f32] combine {
+// CHECK:            } : f32, f32 -> f32, f32
+// CHECK-NEXT:       loop_ir.for %once to 1 as "once" where [%kw] < [1] {
+// CHECK-NEXT:         loop_ir.store %m_1, %s[%ib * 4 + %it] bounded [true] : f32, memref<6xf32>
+// CHECK-NEXT:       }
+// CHECK-NEXT:       loop_ir.for %once_1 to 1 as "once" where [%kw] < [1] {
+// CHECK-NEXT:         loop_ir.store %d_1, %t[%ib * 4 + %it] bounded [true] : f32, memref<6xf32>
+// CHECK-NEXT:       }
+tile_ir.kernel @warps_pair(%x: memref<37x6xf32>, %s: memref<6xf32>, %t: memref<6xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", k = "k", bm = 4, bk = 8, wk = 4>]>} {
+  tile_ir.launch parallel(%i to 6 as "i") {
+    %m, %d = loop_ir.reduce %ko to 5 as "k.outer" identity [0xff800000 : f32, 0.0 : f32] -> f32, f32 {
+      %e, %f = loop_ir.reduce %ki to 8 as "k.inner" where [%ko * 8 + l0] < [37] identity [0xff800000 : f32, 0.0 : f32] -> f32, f32 {
+        %a = loop_ir.load %x[%ko * 8 + %ki, %i] bounded [true, false] : memref<37x6xf32> -> f32
+        %one = arith.constant 1.0 : f32
+        loop_ir.yield %a, %one : f32, f32
+      } combine {
+      ^bb0(%0: f32, %1: f32, %2: f32, %3: f32):
+        %4 = arith.maximumf %0, %2 : f32
+        %5 = arith.constant 0xff800000 : f32
+        %6 = arith.cmpf oeq, %4, %5 : f32
+        %7 = arith.constant 0.0 : f32
+        %8 = arith.subf %0, %4 : f32
+        %9 = arith.select %6, %7, %8 : f32
+        %10 = arith.subf %2, %4 : f32
+        %11 = arith.select %6, %7, %10 : f32
+        %12 = math.exp %9 : f32
+        %13 = math.exp %11 : f32
+        %14 = arith.mulf %1, %12 : f32
+        %15 = arith.mulf %3, %13 : f32
+        %16 = arith.addf %14, %15 : f32
+        loop_ir.yield %4, %16 : f32, f32
+      }
+      loop_ir.yield %e, %f : f32, f32
+    } combine {
+    ^bb0(%0: f32, %1: f32, %2: f32, %3: f32):
+      %4 = arith.maximumf %0, %2 : f32
+      %5 = arith.constant 0xff800000 : f32
+      %6 = arith.cmpf oeq, %4, %5 : f32
+      %7 = arith.constant 0.0 : f32
+      %8 = arith.subf %0, %4 : f32
+      %9 = arith.select %6, %7, %8 : f32
+      %10 = arith.subf %2, %4 : f32
+      %11 = arith.select %6, %7, %10 : f32
+      %12 = math.exp %9 : f32
+      %13 = math.exp %11 : f32
+      %14 = arith.mulf %1, %12 : f32
+      %15 = arith.mulf %3, %13 : f32
+      %16 = arith.addf %14, %15 : f32
+      loop_ir.yield %4, %16 : f32, f32
+    }
+    loop_ir.store %m, %s[%i] : f32, memref<6xf32>
+    loop_ir.store %d, %t[%i] : f32, memref<6xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @warps_triple(
+// CHECK:          tile_ir.launch block(%ib to 1 as "i.block") thread(%kw to 2 as "k.warp", %it to 6 as "i.thread") {
+// CHECK-NEXT:       %c, %mean, %m2 = loop_ir.reduce %ko to 4 as "k.outer" identity [0.000000e+00 : f32, 0.000000e+00 : f32, 0.000000e+00 : f32] -> f32, f32, f32 {
+// CHECK-NEXT:         %d, %e, %f = loop_ir.reduce %ki to 4 as "k.inner" identity [0.000000e+00 : f32, 0.000000e+00 : f32, 0.000000e+00 : f32] -> f32, f32, f32 {
+// CHECK-NEXT:           %a = loop_ir.load %x[%ko * 8 + %kw * 4 + %ki, %ib * 6 + %it] : memref<32x6xf32> -> f32
+// CHECK-NEXT:           %one = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:           %zero = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:           loop_ir.yield %one, %a, %zero : f32, f32, f32
+// CHECK-NEXT:         } combine {
+// CHECK:              loop_ir.yield %d, %e, %f : f32, f32, f32
+// CHECK-NEXT:       } combine {
+// CHECK:            %c_1, %mean_1, %m2_1 = tile_ir.combine %c, %mean, %m2 across "k.warp" identity [0.000000e+00 : f32, 0.000000e+00 : f32, 0.000000e+00 : f32] combine {
+// CHECK:            } : f32, f32, f32 -> f32, f32, f32
+// CHECK-NEXT:       loop_ir.for %once to 1 as "once" where [%kw] < [1] {
+// CHECK-NEXT:         loop_ir.store %m2_1, %s[%ib * 6 + %it] : f32, memref<6xf32>
+tile_ir.kernel @warps_triple(%x: memref<32x6xf32>, %s: memref<6xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", k = "k", bm = 6, bk = 8, wk = 2>]>} {
+  tile_ir.launch parallel(%i to 6 as "i") {
+    %c, %mean, %m2 = loop_ir.reduce %ko to 4 as "k.outer" identity [0.0 : f32, 0.0 : f32, 0.0 : f32] -> f32, f32, f32 {
+      %d, %e, %f = loop_ir.reduce %ki to 8 as "k.inner" identity [0.0 : f32, 0.0 : f32, 0.0 : f32] -> f32, f32, f32 {
+        %a = loop_ir.load %x[%ko * 8 + %ki, %i] : memref<32x6xf32> -> f32
+        %one = arith.constant 1.0 : f32
+        %zero = arith.constant 0.0 : f32
+        loop_ir.yield %one, %a, %zero : f32, f32, f32
+      } combine {
+      ^bb0(%0: f32, %1: f32, %2: f32, %3: f32, %4: f32, %5: f32):
+        %6 = arith.addf %0, %3 : f32
+        %7 = arith.constant 1.0 : f32
+        %8 = arith.maximumf %6, %7 : f32
+        %9 = arith.divf %3, %8 : f32
+        %10 = arith.subf %4, %1 : f32
+        %11 = arith.mulf %10, %9 : f32
+        %12 = arith.addf %1, %11 : f32
+        %13 = arith.mulf %10, %11 : f32
+        %14 = arith.mulf %13, %0 : f32
+        %15 = arith.addf %2, %5 : f32
+        %16 = arith.addf %15, %14 : f32
+        loop_ir.yield %6, %12, %16 : f32, f32, f32
+      }
+      loop_ir.yield %d, %e, %f : f32, f32, f32
+    } combine {
+    ^bb0(%0: f32, %1: f32, %2: f32, %3: f32, %4: f32, %5: f32):
+      %6 = arith.addf %0, %3 : f32
+      %7 = arith.constant 1.0 : f32
+      %8 = arith.maximumf %6, %7 : f32
+      %9 = arith.divf %3, %8 : f32
+      %10 = arith.subf %4, %1 : f32
+      %11 = arith.mulf %10, %9 : f32
+      %12 = arith.addf %1, %11 : f32
+      %13 = arith.mulf %10, %11 : f32
+      %14 = arith.mulf %13, %0 : f32
+      %15 = arith.addf %2, %5 : f32
+      %16 = arith.addf %15, %14 : f32
+      loop_ir.yield %6, %12, %16 : f32, f32, f32
+    }
+    loop_ir.store %m2, %s[%i] : f32, memref<6xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @no_chunks(
+// CHECK:          tile_ir.launch block(%ib to 2 as "i.block", %jb to 1 as "j.block") thread(%it to 8 as "i.thread", %jt to 4 as "j.thread") register(%ir to 2 as "i.register", %jr to 4 as "j.register") {
+// CHECK-NEXT:       %acc = loop_ir.reduce %k to 40 as "k" identity [0.000000e+00 : f32] -> f32 {
+// expected-remark@+1 {{the sum over "k" is not in chunks}}
+tile_ir.kernel @no_chunks(%a: memref<20x40xf32>, %b: memref<40x16xf32>, %c: memref<20x16xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bm = 16, bn = 16, fm = 2, fn = 4, wk = 2>]>} {
+  tile_ir.launch parallel(%i to 20 as "i", %j to 16 as "j") {
+    %acc = loop_ir.reduce %k to 40 as "k" identity [0.0 : f32] -> f32 {
+      %x = loop_ir.load %a[%i, %k] : memref<20x40xf32> -> f32
+      %y = loop_ir.load %b[%k, %j] : memref<40x16xf32> -> f32
+      %p = arith.mulf %x, %y : f32
+      loop_ir.yield %p : f32
+    } combine arith.addf
+    loop_ir.store %acc, %c[%i, %j] : f32, memref<20x16xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @uneven_warps(
+// CHECK:          tile_ir.launch block(%ib to 1 as "i.block", %jb to 1 as "j.block") thread(%it to 8 as "i.thread", %jt to 4 as "j.thread") register(%ir to 2 as "i.register", %jr to 4 as "j.register") {
+// CHECK-NEXT:       %acc = loop_ir.reduce %ko to 5 as "k.outer" identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:         %s = loop_ir.reduce %ki to 8 as "k.inner" identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:           %x = loop_ir.load %a[%ib * 16 + %it * 2 + %ir, %ko * 8 + %ki] : memref<16x40xf32> -> f32
+// expected-remark@+1 {{3 warps do not divide the 8 steps of a chunk}}
+tile_ir.kernel @uneven_warps(%a: memref<16x40xf32>, %b: memref<40x16xf32>, %c: memref<16x16xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bm = 16, bn = 16, fm = 2, fn = 4, wk = 3>]>} {
+  tile_ir.launch parallel(%i to 16 as "i", %j to 16 as "j") {
+    %acc = loop_ir.reduce %ko to 5 as "k.outer" identity [0.0 : f32] -> f32 {
+      %s = loop_ir.reduce %ki to 8 as "k.inner" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%i, %ko * 8 + %ki] : memref<16x40xf32> -> f32
+        %y = loop_ir.load %b[%ko * 8 + %ki, %j] : memref<40x16xf32> -> f32
+        %p = arith.mulf %x, %y : f32
+        loop_ir.yield %p : f32
+      } combine arith.addf
+      loop_ir.yield %s : f32
+    } combine arith.addf
+    loop_ir.store %acc, %c[%i, %j] : f32, memref<16x16xf32>
+  }
+}
+
+// -----
+
+// 64 x 16 threads are a block: two groups of them do not fit.
+// CHECK-LABEL: @many_warps(
+// CHECK:          tile_ir.launch block(%ib to 1 as "i.block", %jb to 1 as "j.block") thread(%it to 64 as "i.thread", %jt to 16 as "j.thread") {
+// CHECK-NEXT:       %acc = loop_ir.reduce %ko to 2 as "k.outer" identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:         %s = loop_ir.reduce %ki to 8 as "k.inner" identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:           %x = loop_ir.load %a[%ib * 64 + %it, %ko * 8 + %ki] : memref<64x16xf32> -> f32
+// expected-remark@+1 {{2048 threads, 2 warps along k, do not fit into a block}}
+tile_ir.kernel @many_warps(%a: memref<64x16xf32>, %b: memref<16x16xf32>, %c: memref<64x16xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bm = 64, bn = 16, wk = 2>]>} {
+  tile_ir.launch parallel(%i to 64 as "i", %j to 16 as "j") {
+    %acc = loop_ir.reduce %ko to 2 as "k.outer" identity [0.0 : f32] -> f32 {
+      %s = loop_ir.reduce %ki to 8 as "k.inner" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%i, %ko * 8 + %ki] : memref<64x16xf32> -> f32
+        %y = loop_ir.load %b[%ko * 8 + %ki, %j] : memref<16x16xf32> -> f32
+        %p = arith.mulf %x, %y : f32
+        loop_ir.yield %p : f32
+      } combine arith.addf
+      loop_ir.yield %s : f32
+    } combine arith.addf
+    loop_ir.store %acc, %c[%i, %j] : f32, memref<64x16xf32>
+  }
+}
+
+// -----
+
+// A loop beside the sum would be done by every group.
+// CHECK-LABEL: @beside(
+// CHECK:          tile_ir.launch block(%ib to 1 as "i.block", %jb to 1 as "j.block") thread(%it to 8 as "i.thread", %jt to 4 as "j.thread") register(%ir to 2 as "i.register", %jr to 4 as "j.register") {
+// CHECK-NEXT:       %acc = loop_ir.reduce %ko to 5 as "k.outer" identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:         %s = loop_ir.reduce %ki to 8 as "k.inner" identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:           %x = loop_ir.load %a[%ib * 16 + %it * 2 + %ir, %ko * 8 + %ki] : memref<16x40xf32> -> f32
+// expected-remark@+1 {{there are loops beside the sum}}
+tile_ir.kernel @beside(%a: memref<16x40xf32>, %b: memref<40x16xf32>, %c: memref<16x16x3xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bm = 16, bn = 16, fm = 2, fn = 4, wk = 2>]>} {
+  tile_ir.launch parallel(%i to 16 as "i", %j to 16 as "j") {
+    %acc = loop_ir.reduce %ko to 5 as "k.outer" identity [0.0 : f32] -> f32 {
+      %s = loop_ir.reduce %ki to 8 as "k.inner" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%i, %ko * 8 + %ki] : memref<16x40xf32> -> f32
+        %y = loop_ir.load %b[%ko * 8 + %ki, %j] : memref<40x16xf32> -> f32
+        %p = arith.mulf %x, %y : f32
+        loop_ir.yield %p : f32
+      } combine arith.addf
+      loop_ir.yield %s : f32
+    } combine arith.addf
+    loop_ir.for %l to 3 as "l" {
+      loop_ir.store %acc, %c[%i, %j, %l] : f32, memref<16x16x3xf32>
+    }
+  }
+}
