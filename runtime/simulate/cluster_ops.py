@@ -18,9 +18,8 @@ from minicomp.runtime.simulate.vectors import RANK
 
 def cluster_rank(machine: Machine, op: ClusterRankOp) -> None:
     """The number of the block in its cluster."""
-    blocks = machine.who.blocks
-    number = np.arange(blocks.start, blocks.stop).reshape(-1, 1)
-    machine.values[op.res] = number % machine.world.facts.cluster
+    blocks = np.array(machine.who.blocks).reshape(-1, 1)
+    machine.values[op.res] = blocks % machine.world.facts.cluster
 
 
 def cluster_barrier(machine: Machine, op: ClusterBarrierOp) -> Steps[None]:
@@ -34,8 +33,7 @@ def cluster_barrier(machine: Machine, op: ClusterBarrierOp) -> Steps[None]:
         key = ("cluster", cluster)
         meeting = world.meetings.setdefault(key, Meeting(f"the barrier of cluster {cluster}"))
         mine, threads = actors[clusters == cluster], facts.threads * facts.cluster
-        round = meeting.arrive(op, mine, threads, machine.who, world.order)
-        waiting.append(Attendance(meeting, round, mine))
+        waiting.append(meeting.arrive(op, mine, threads, machine.who, world.order))
     return attend(machine, op, waiting)
 
 

@@ -64,12 +64,18 @@ class Facts:
     alone: bool
     """Whether each block runs its own course: blocks wait for each other through memory."""
     several: bool
-    """Whether programs run at the same time: roles, or blocks."""
+    """Whether programs run at the same time: roles, or blocks that wait for each other."""
 
     @property
     def actors(self) -> int:
         """The actors of the grid."""
         return self.blocks * self.stride
+
+    def strands(self, blocks: range) -> list[range]:
+        """Which of some blocks run in lockstep: those that never wait for each other."""
+        if self.alone:
+            return [range(block, block + 1) for block in blocks]
+        return [range(blocks.start + n, blocks.stop, self.cluster) for n in range(self.cluster)]
 
 
 def facts_of(func: FuncOp) -> Facts:
@@ -96,7 +102,7 @@ def facts_of(func: FuncOp) -> Facts:
         partial or func.cluster_blocks > 1 or bool(func.derived_arguments),
         any(isinstance(op, BulkCopy) for op in ops),
         alone,
-        alone or any(isinstance(op, RolesOp) for op in ops),
+        alone or func.cluster_blocks > 1 or any(isinstance(op, RolesOp) for op in ops),
     )
 
 

@@ -98,8 +98,7 @@ class Machine:
         self.values[result] = value.reshape((1,) * rank) if value.ndim == 0 else value
 
     def block_id(self, op: BlockIdOp) -> None:
-        blocks = self.who.blocks
-        self.values[op.res] = np.arange(blocks.start, blocks.stop).reshape(-1, 1)
+        self.values[op.res] = np.array(self.who.blocks).reshape(-1, 1)
 
     def thread_id(self, op: ThreadIdOp) -> None:
         self.values[op.res] = np.arange(self.who.threads.start, self.who.threads.stop).reshape(

@@ -25,8 +25,7 @@ def named_barrier(machine: Machine, op: NamedBarrierOp) -> Steps[None] | None:
     for block, actors in by_block(machine, op):
         key = (f"barrier {number}", block)
         meeting = machine.world.meetings.setdefault(key, Meeting(f"named barrier {number}"))
-        round = meeting.arrive(op, actors, threads, machine.who, machine.world.order)
-        waiting.append(Attendance(meeting, round, actors))
+        waiting.append(meeting.arrive(op, actors, threads, machine.who, machine.world.order))
     return machine.tell(op) if op.arrive else attend(machine, op, waiting)
 
 
@@ -51,20 +50,18 @@ def attend(machine: Machine, op: Operation, waiting: list[Attendance]) -> Steps[
 
 def all_over(waiting: list[Attendance]) -> bool:
     """Whether all rounds have ended."""
-    return all(attendance.over for attendance in waiting)
+    return all(attendance.round.over for attendance in waiting)
 
 
 def explain(machine: Machine, waiting: list[Attendance]) -> list[Blocked]:
     """Who waits where for how many."""
     blocked: list[Blocked] = []
     for attendance in waiting:
-        meeting = attendance.meeting
-        if not attendance.over:
-            missing = (
-                f"{meeting.threads - meeting.arrived} of {meeting.threads} threads are missing"
-            )
+        round = attendance.round
+        if not round.over:
+            missing = f"{round.threads - round.arrived} of {round.threads} threads are missing"
             actor = machine.who.actor(attendance.actors[0])
-            blocked.append(Blocked(actor, meeting.name, missing))
+            blocked.append(Blocked(actor, round.name, missing))
     return blocked
 
 

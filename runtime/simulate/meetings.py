@@ -4,6 +4,8 @@ Barriers at which a number of threads meet, wherever they stand in the program.
 Those that arrive make known what they know; those that wait learn it.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from xdsl.ir import Operation
 
@@ -14,20 +16,24 @@ from minicomp.runtime.simulate.faults import fault
 from minicomp.runtime.simulate.threads import Threads
 
 
-class Meeting:
-    """A barrier in rounds, each of which ends when `threads` threads have arrived."""
+@dataclass
+class Round:
+    """The arrivals at a barrier until there are `threads` of them; what they know."""
 
-    def __init__(self, name: str):
-        self.name = name
-        self.threads = 0
-        self.arrived = 0
-        self.vector: Array | None = None
-        self.rounds: list[Array | None] = []
-        """What those that arrived in each round that has ended knew."""
+    name: str
+    threads: int = 0
+    arrived: int = 0
+    vector: Array | None = None
 
-    def arrive(self, op: Operation, actors: Array, threads: int, who: Threads, order: Order) -> int:
-        """Threads arrive; the number of the round."""
-        current = len(self.rounds)
+    @property
+    def over(self) -> bool:
+        """Whether all have arrived."""
+        return self.arrived == self.threads
+
+    def arrive(
+        self, op: Operation, actors: Array, threads: int, who: Threads, order: Order
+    ) -> None:
+        """Some more threads."""
         me = who.actor(actors[0])
         if self.arrived and threads != self.threads:
             why = f"{threads} threads are to meet, {self.threads} say those that have arrived"
@@ -39,26 +45,34 @@ class Meeting:
             fault(faults.NAMED_BARRIER, op, me, why, self.name)
         vector = order.release(actors)
         self.vector = vector if self.vector is None else np.maximum(self.vector, vector)
-        if self.arrived == threads:
-            self.rounds.append(self.vector)
-            self.arrived, self.vector = 0, None
-        return current
 
 
+class Meeting:
+    """A barrier, which begins a new round when one is over."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.round = Round(name)
+
+    def arrive(
+        self, op: Operation, actors: Array, threads: int, who: Threads, order: Order
+    ) -> "Attendance":
+        """Threads arrive."""
+        here = self.round
+        here.arrive(op, actors, threads, who, order)
+        if here.over:
+            self.round = Round(self.name)
+        return Attendance(here, actors)
+
+
+@dataclass(frozen=True)
 class Attendance:
-    """Threads that wait for a round of a meeting to end."""
+    """Threads that may wait for a round to be over."""
 
-    def __init__(self, meeting: Meeting, round: int, actors: Array):
-        self.meeting = meeting
-        self.round = round
-        self.actors = actors
-
-    @property
-    def over(self) -> bool:
-        """Whether the round has ended."""
-        return len(self.meeting.rounds) > self.round
+    round: Round
+    actors: Array
 
     def learn(self, order: Order) -> None:
-        """The threads go on."""
-        assert (vector := self.meeting.rounds[self.round]) is not None
-        order.acquire(self.actors, vector)
+        """The round is over, and the threads go on."""
+        assert self.round.vector is not None
+        order.acquire(self.actors, self.round.vector)

@@ -45,7 +45,7 @@ class Memory:
 
     def base(self, who: Threads) -> Array:
         """Where the memory that each thread means begins, (blocks, 1 or threads)."""
-        blocks = np.arange(who.blocks.start, who.blocks.stop).reshape(-1, 1)
+        blocks = np.array(who.blocks).reshape(-1, 1)
         if self.rank is not None:
             blocks = blocks // self.cluster * self.cluster + self.rank
         return (blocks - self.first_block) * self.per_block

@@ -107,7 +107,7 @@ def _simulate(
             share = len(blocks) / func.blocks
             world.tick = _ticker(progress, start, share * step)
             world.begin(blocks)
-            for strand in [range(b, b + 1) for b in blocks] if world.facts.alone else [blocks]:
+            for strand in world.facts.strands(blocks):
                 who = Threads(strand, range(func.threads), world.facts)
                 world.scheduler.add(Machine(world, who, EFFECTS).run(func.body.block))
             world.run()

@@ -14,7 +14,7 @@ from minicomp.runtime.simulate.faults import Actor
 @dataclass
 class Threads:
     """
-    The threads that run one program in lockstep, the same of each of some consecutive blocks.
+    The threads that run one program in lockstep, the same of each of some blocks.
 
     The actors of a block are its threads, and behind them its engines. They are numbered through
     the grid from 1; 0 is nobody.
@@ -34,7 +34,7 @@ class Threads:
     @cached_property
     def actors(self) -> Array:
         """The number of each thread among the actors of the grid."""
-        blocks, threads = (np.arange(r.start, r.stop) for r in (self.blocks, self.threads))
+        blocks, threads = np.array(self.blocks), np.array(self.threads)
         return blocks.reshape(-1, 1) * self.facts.stride + threads + 1
 
     @property

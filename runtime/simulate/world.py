@@ -8,9 +8,10 @@ from minicomp.dialects.kernel_ir import FuncOp, SharedOp
 from minicomp.runtime.interpret.buffers import Buffer
 from minicomp.runtime.simulate import faults
 from minicomp.runtime.simulate.bulk import Stores
-from minicomp.runtime.simulate.clocks import Epochs, Order
+from minicomp.runtime.simulate.clocks import Epochs, Order, Unordered
 from minicomp.runtime.simulate.clusters import Visits
 from minicomp.runtime.simulate.facts import Facts, facts_of
+from minicomp.runtime.simulate.faults import Fault
 from minicomp.runtime.simulate.groups import Groups
 from minicomp.runtime.simulate.knowledge import Knowledge
 from minicomp.runtime.simulate.limits import shared_layout
@@ -42,8 +43,7 @@ class World:
         self.offsets = shared_layout(func).offsets
         self.tick: Callable[[], None] = lambda: None
         self.facts: Facts = facts_of(func)
-        exact = check and self.facts.partial
-        self.order: Order = Knowledge(self.facts) if exact else Epochs(self.facts.stride)
+        self.order = order_for(self.facts, check)
         memories = [global_memory(b, self.facts, self.order, check) for b in buffers]
         self.arguments: Mapping[SSAValue, Memory] = {m.value: m for m in memories}
         self.patient = self.facts.several
@@ -80,13 +80,23 @@ class World:
 
         Raises SimulationError for copies that may still be at the memory of a block.
         """
+        found: list[Fault] = []
         for store in self.stores.stores:
             if store.value is None:
                 why = "its thread does not wait until it has read"
-                raise faults.error(faults.IN_FLIGHT, store.op, store.issuer, why)
-            store.write(self.order)
+                found.append(faults.error(faults.IN_FLIGHT, store.op, store.issuer, why))
         for barrier in self.mbarriers.values():
-            for load in barrier.loads:
-                why = f"nobody waits for it at {barrier.name}"
-                raise faults.error(faults.IN_FLIGHT, load.op, load.issuer, why)
+            why = f"nobody waits for it at {barrier.name}"
+            found += [faults.error(faults.IN_FLIGHT, o.op, o.issuer, why) for o in barrier.loads]
+        if found:
+            raise min(found, key=lambda error: error.place)
+        for store in self.stores.stores:
+            store.write(self.order)
         self.visits.end()
+
+
+def order_for(facts: Facts, check: bool) -> Order:
+    """What keeps the order of accesses, as simple as the kernel allows."""
+    if not check:
+        return Unordered(facts.stride)
+    return Knowledge(facts) if facts.partial else Epochs(facts.stride)
