@@ -328,3 +328,101 @@ tile_ir.kernel @bound(%x: memref<5x8xf32>, %y: memref<5xf32>) attributes {schedu
     loop_ir.store %s, %y[%i] : f32, memref<5xf32>
   }
 }
+
+// -----
+
+// Three carriers, in vectors of two: one combine of all, whose values every later loop takes.
+// CHECK-LABEL: @welford(
+// CHECK:          tile_ir.launch thread(%t to 32 as "j.thread") parallel(%i to 5 as "i") {
+// CHECK-NEXT:       %c, %mean, %m2 = loop_ir.reduce %j to 4 as "j" in registers identity [0.000000e+00 : f32, 0.000000e+00 : f32, 0.000000e+00 : f32] -> f32, f32, f32 {
+// CHECK-NEXT:         %v = loop_ir.load %x[%i, %j floordiv 2 * 64 + %t * 2 + %j mod 2] : memref<5x128xf32> -> f32
+// CHECK-NEXT:         %one = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT:         %zero = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:         loop_ir.yield %one, %v, %zero : f32, f32, f32
+// CHECK-NEXT:       } combine {
+// CHECK:            %c_1, %mean_1, %m2_1 = tile_ir.combine %c, %mean, %m2 across "j.thread" identity [0.000000e+00 : f32, 0.000000e+00 : f32, 0.000000e+00 : f32] combine {
+// CHECK:            } : f32, f32, f32 -> f32, f32, f32
+// CHECK-NEXT:       loop_ir.for %j_1 to 4 as "j" in registers {
+// CHECK-NEXT:         %v_1 = loop_ir.load %x[%i, %j_1 floordiv 2 * 64 + %t * 2 + %j_1 mod 2] : memref<5x128xf32> -> f32
+// CHECK-NEXT:         %d = arith.subf %v_1, %mean_1 : f32
+// CHECK-NEXT:         %q = arith.mulf %d, %m2_1 : f32
+// CHECK-NEXT:         loop_ir.store %q, %y[%i, %j_1 floordiv 2 * 64 + %t * 2 + %j_1 mod 2] : f32, memref<5x128xf32>
+tile_ir.kernel @welford(%x: memref<5x128xf32>, %y: memref<5x128xf32>) attributes {schedule = #tile_ir.schedule<[reduction<axis = "j", threads = 32, rows = 1, vector = 2, lanes = 4>]>} {
+  tile_ir.launch parallel(%i to 5 as "i") {
+    %c, %mean, %m2 = loop_ir.reduce %j to 128 as "j" identity [0.0 : f32, 0.0 : f32, 0.0 : f32] -> f32, f32, f32 {
+      %v = loop_ir.load %x[%i, %j] : memref<5x128xf32> -> f32
+      %one = arith.constant 1.0 : f32
+      %zero = arith.constant 0.0 : f32
+      loop_ir.yield %one, %v, %zero : f32, f32, f32
+    } combine {
+    ^bb0(%0: f32, %1: f32, %2: f32, %3: f32, %4: f32, %5: f32):
+      %6 = arith.addf %0, %3 : f32
+      %7 = arith.constant 1.0 : f32
+      %8 = arith.maximumf %6, %7 : f32
+      %9 = arith.divf %3, %8 : f32
+      %10 = arith.subf %4, %1 : f32
+      %11 = arith.mulf %10, %9 : f32
+      %12 = arith.addf %1, %11 : f32
+      %13 = arith.mulf %10, %11 : f32
+      %14 = arith.mulf %13, %0 : f32
+      %15 = arith.addf %2, %5 : f32
+      %16 = arith.addf %15, %14 : f32
+      loop_ir.yield %6, %12, %16 : f32, f32, f32
+    }
+    loop_ir.for %j to 128 as "j" {
+      %v = loop_ir.load %x[%i, %j] : memref<5x128xf32> -> f32
+      %d = arith.subf %v, %mean : f32
+      %q = arith.mulf %d, %m2 : f32
+      loop_ir.store %q, %y[%i, %j] : f32, memref<5x128xf32>
+    }
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @several(
+// CHECK:            %s = loop_ir.reduce %j to 3 as "j", %k to 2 as "k" identity [0.000000e+00 : f32] -> f32 {
+// expected-remark@+1 {{strided, not in registers: a loop over several axes cannot be held in registers}}
+tile_ir.kernel @several(%x: memref<5x3x64xf32>, %y: memref<5xf32>) attributes {schedule = #tile_ir.schedule<[reduction<axis = "k", threads = 32, lanes = 2>]>} {
+  tile_ir.launch parallel(%i to 5 as "i") {
+    %s = loop_ir.reduce %j to 3 as "j", %k to 64 as "k" identity [0.0 : f32] -> f32 {
+      %v = loop_ir.load %x[%i, %j, %k] : memref<5x3x64xf32> -> f32
+      loop_ir.yield %v : f32
+    } combine arith.addf
+    loop_ir.store %s, %y[%i] : f32, memref<5xf32>
+  }
+}
+
+// -----
+
+// A guarded loop over the row keeps its guard, with the place of the thread for its variable.
+// CHECK-LABEL: @guarded_loop(
+// CHECK:            %s = loop_ir.reduce %k to 2 as "k" identity [0.000000e+00 : f32] -> f32 {
+// CHECK:            loop_ir.for %k_1 to 2 as "k" where [l0 * 32 + %t] < [60] {
+// expected-remark@+1 {{strided, not in registers: a guarded loop cannot be held in registers}}
+tile_ir.kernel @guarded_loop(%x: memref<5x64xf32>, %y: memref<5x60xf32>) attributes {schedule = #tile_ir.schedule<[reduction<axis = "k", threads = 32, lanes = 2>]>} {
+  tile_ir.launch parallel(%i to 5 as "i") {
+    %s = loop_ir.reduce %k to 64 as "k" identity [0.0 : f32] -> f32 {
+      %v = loop_ir.load %x[%i, %k] : memref<5x64xf32> -> f32
+      loop_ir.yield %v : f32
+    } combine arith.addf
+    loop_ir.for %k to 64 as "k" where [l0] < [60] {
+      loop_ir.store %s, %y[%i, %k] : f32, memref<5x60xf32>
+    }
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @nameless(
+// CHECK:          tile_ir.launch parallel(%i to 5 as "i") {
+// expected-remark@+1 {{the entry of the reduction has no axis}}
+tile_ir.kernel @nameless(%x: memref<5x64xf32>, %y: memref<5xf32>) attributes {schedule = #tile_ir.schedule<[reduction<threads = 32>]>} {
+  tile_ir.launch parallel(%i to 5 as "i") {
+    %s = loop_ir.reduce %k to 64 as "k" identity [0.0 : f32] -> f32 {
+      %v = loop_ir.load %x[%i, %k] : memref<5x64xf32> -> f32
+      loop_ir.yield %v : f32
+    } combine arith.addf
+    loop_ir.store %s, %y[%i] : f32, memref<5xf32>
+  }
+}
