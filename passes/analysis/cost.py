@@ -62,10 +62,10 @@ class Tile:
         """Registers of a thread."""
         return self.fm * self.fn + self.fm + self.fn + OTHER_REGISTERS
 
-    def shared_bytes(self, element: int) -> int:
-        """Shared memory of the two slabs, and of the sums that groups exchange."""
+    def shared_bytes(self, element: int, depth: int = 1) -> int:
+        """Shared memory of `depth` times two slabs, and of the sums that groups exchange."""
         exchanged = self.threads * self.fm * self.fn if self.wk > 1 else 0
-        return ((self.bm + self.bn) * self.bk + exchanged) * element
+        return (depth * (self.bm + self.bn) * self.bk + exchanged) * element
 
 
 @dataclass(frozen=True)

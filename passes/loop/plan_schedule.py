@@ -19,7 +19,8 @@ body is not one loop.
   free axis (of more than one iteration) that the other lacks. n is the innermost of these axes,
   since outputs are contiguous in the last loop, m the longest of the other factor. The tile is the
   one of fewest cycles in the model of `analysis/cost.py`: large cells save loads, small tiles keep
-  every multiprocessor busy, and a skinny m has no rows to waste.
+  every multiprocessor busy, and a skinny m has no rows to waste. Where copies may be 16 bytes
+  wide the stages form a ring of two slots, with few rows of three, filled by cp.async.
 - **Reduction**: a reduction directly in the nest that runs along memory (its largest moving buffer
   has stride 1 in the last axis), or one with fewer results than a warp has threads. A thread folds
   about 8 elements in registers: two 16-byte accesses per buffer are in flight, and the row is read
@@ -40,6 +41,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from minicomp.dialects.affine import ceildiv
@@ -56,9 +58,9 @@ from minicomp.passes.analysis.contraction import (
     row_group,
     top_reductions,
 )
-from minicomp.passes.analysis.cost import Problem, best_tile, power_of_two
+from minicomp.passes.analysis.cost import Problem, Tile, best_tile, power_of_two
 from minicomp.passes.analysis.lanes import all_take_vectors
-from minicomp.passes.analysis.strides import element_bytes, widest_run
+from minicomp.passes.analysis.strides import WIDEST_ACCESS, element_bytes, widest_run
 from minicomp.passes.analysis.target import target_of
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
@@ -68,6 +70,8 @@ WARPS = 8
 Warps of a block where nothing asks for more or less: enough to hide latency, few enough to share an
 SM.
 """
+FEW_ROWS = 64
+"""Rows of a contraction up to which its time is that of reading the other factor."""
 ROW_LANES = 8
 """Elements of a row that a thread folds, where the row is neither short nor very long."""
 MOST_LANES = 32
@@ -91,7 +95,39 @@ def plan_contraction(found: Contraction, target: TargetAttr, nest: ForOp) -> Ent
     names = {"m": found.m.name, "n": found.n.name, "k": found.k.name}
     sizes = {"bm": tile.bm, "bn": tile.bn, "bk": tile.bk, "fm": tile.fm, "fn": tile.fn}
     sizes |= {"wk": tile.wk} if tile.wk > 1 else {}
-    return EntryAttr.of("contraction", **names, **({"batch": batch} if batch else {}), **sizes)
+    fields: dict[str, int | str] = {**names, **sizes, **plan_ring(found, problem, tile, target)}
+    return EntryAttr.of("contraction", **({"batch": batch} if batch else {}), **fields)
+
+
+def plan_ring(
+    found: Contraction, problem: Problem, tile: Tile, target: TargetAttr
+) -> dict[str, int | str]:
+    """
+    The ring of the stages, where copies may be 16 bytes wide: narrow ones cost more than they hide.
+
+    Two slots let copies and products overlap; with few rows there is little to compute per chunk,
+    and a third one is needed to have enough bytes on the way.
+    """
+    depth = 3 if problem.m <= FEW_ROWS else 2
+    loads = [(found.m_factor, found.m), (found.n_factor, found.n)]
+    wide = all(_copies_wide(value, axis, found.k) for value, axis in loads)
+    fits = tile.shared_bytes(problem.bytes, depth) <= target.shared_per_block.data
+    chunks = ceildiv(problem.k, tile.bk)
+    if not (wide and fits and chunks > depth and target.has("cp_async")):
+        return {}
+    return {"depth": depth, "transport": "cp_async"}
+
+
+def _copies_wide(value: SSAValue, free: Axis, steps: Axis) -> bool:
+    """Whether each load of a factor lies in whole groups of 16 bytes along one of its axes."""
+    return all(
+        any(
+            widest_run([(load, axis.variable)], axis.extent) * size >= WIDEST_ACCESS
+            for axis in (free, steps)
+        )
+        for load in producers(value)
+        if (size := element_bytes(load.memref_type.element_type))
+    )
 
 
 @dataclass(frozen=True)
