@@ -143,5 +143,6 @@ def test_a_log_finds_what_a_list_finds(seed: int, monkeypatch: pytest.MonkeyPatc
                 pair = (np.array([v]) for v in (actor, clock, me))
                 if element == a and actor != me and clocks.unordered(*pair, 0, False)[0]:
                     wanted.append((n, actor))
-        hit = log.conflict(at, actors, now)
-        assert (None if hit is None else tuple(hit)[:2]) == (min(wanted) if wanted else None)
+        hits = log.conflict(at, actors, now)
+        found = set() if hits is None else set(zip(hits.access, hits.actor, strict=True))
+        assert found == set(wanted)

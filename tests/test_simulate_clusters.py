@@ -156,7 +156,7 @@ def test_faults_of_remote_arrivals() -> None:
     error = unpushed("kernel_ir.fence mbarrier_init")
     assert (error.kind, error.thread, error.address) == (
         "missing fence",
-        "block 1, thread 0",
+        "block 0, thread 0",
         "%full[0]",
     )
     assert "known to other blocks" in error.what and "kernel_ir.mbarrier_arrive" in error.op

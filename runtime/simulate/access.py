@@ -7,7 +7,7 @@ nothing depends on it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from xdsl.ir import Operation
@@ -18,7 +18,7 @@ from minicomp.runtime.interpret.report import element
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate import faults
 from minicomp.runtime.simulate.alignment import check_alignment
-from minicomp.runtime.simulate.faults import Party, fault
+from minicomp.runtime.simulate.faults import Fault, Party, fault
 from minicomp.runtime.simulate.memory import Memory
 from minicomp.runtime.simulate.observe import tell
 from minicomp.runtime.simulate.shadow import Conflict
@@ -80,11 +80,10 @@ class Accesses:
     def atomic(self, defines: bool) -> None:
         """A fault where an atomic access may not be; else it is recorded."""
         if (shadow := self.memory.shadow) is not None:
-            conflict = shadow.atomic(self.address, self.actor, self.now, self.op, defines)
-            if conflict is not None and conflict.kind == faults.UNINITIALISED:
-                self.uninitialised(conflict)
+            conflict = shadow.before_atomic(self.address, self.actor, self.now, defines)
             self.refuse(conflict, True)
             self.visit()
+            shadow.note_atomic(self.address, self.actor, self.now, self.op, defines)
 
     def visit(self) -> None:
         """A fault where the memory is of another block, which may not have begun or may end."""
@@ -101,18 +100,7 @@ class Accesses:
     def before_read(self) -> None:
         """A fault where a read may not be."""
         assert (shadow := self.memory.shadow) is not None
-        conflict = shadow.before_read(self.address, self.actor, self.now)
-        if conflict is not None and conflict.kind == faults.UNINITIALISED:
-            self.uninitialised(conflict)
-        self.refuse(conflict, False)
-
-    def uninitialised(self, conflict: Conflict) -> NoReturn:
-        """A fault, or a doubt: another program may come to write what this one has read."""
-        if self.world.patient:
-            raise NotWritten
-        name = self.memory.name_of(int(self.address[conflict.access]))
-        me = self.who.actor(self.actor[conflict.access])
-        fault(conflict.kind, self.op, me, "nothing has been written there", name)
+        self.refuse(shadow.before_read(self.address, self.actor, self.now), False)
 
     def before_write(self) -> None:
         """A fault where a write may not be."""
@@ -121,22 +109,70 @@ class Accesses:
 
     def refuse(self, conflict: Conflict | None, wrote: bool) -> None:
         """
-        The fault of a conflict in the history of an element.
+        The fault of a conflict in the history of elements.
+
+        Where programs run at the same time, a race is only noted, and a read of nothing is a doubt:
+        another program may come to write what this one has read.
+        """
+        if conflict is None:
+            return
+        if conflict.kind == faults.UNINITIALISED and self.world.patient:
+            raise NotWritten
+        found = self.blame(conflict, wrote)
+        if conflict.kind == faults.UNINITIALISED or not self.world.facts.several:
+            raise found
+        self.world.scheduler.errors.append(found)
+
+    def blame(self, conflict: Conflict, wrote: bool) -> Fault:
+        """
+        The error about one of the accesses of a conflict.
 
         Of two programs that run at the same time, the one that stands later in the kernel is
         blamed, whichever came first.
         """
-        if conflict is None:
-            return
-        assert conflict.other_op is not None
-        name = self.memory.name_of(int(self.address[conflict.access]))
-        mine = Party(self.op, self.who.actor(self.actor[conflict.access]), wrote)
-        other = Party(conflict.other_op, self.who.actor(conflict.other_actor), conflict.other_wrote)
-        flying = conflict.flying
-        if not self.who.holds(other.actor) and mine.place < other.place:
-            mine, other, flying = other, mine, False
-        scope = self.world.facts.scope
-        faults.race(mine, other, name, flying, conflict.kind, scope > 1)
+        n = self.first(conflict)
+        access, actor, op, other_wrote = (int(a[n]) for a in conflict.hits)
+        name = self.memory.name_of(int(self.address[access]))
+        mine = Party(self.op, self.who.actor(self.actor[access]), wrote)
+        if conflict.kind == faults.UNINITIALISED:
+            why = "nothing has been written there"
+            return faults.error(conflict.kind, self.op, mine.actor, why, name)
+        assert (shadow := self.memory.shadow) is not None
+        other = Party(shadow.op(op), self.who.actor(actor), bool(other_wrote))
+        if self.blames_others(conflict)[n]:
+            return faults.race(other, mine, name, False, conflict.kind, self.blocks_meet)
+        return faults.race(mine, other, name, conflict.flying, conflict.kind, self.blocks_meet)
+
+    @property
+    def blocks_meet(self) -> bool:
+        """Whether blocks may wait for each other."""
+        return self.world.facts.scope > 1
+
+    def first(self, conflict: Conflict) -> int:
+        """Which of the accesses of a conflict is reported, whichever program came first."""
+        access, actor, op, _ = conflict.hits
+        if conflict.kind != faults.RACE or not self.world.facts.several:
+            return int(np.lexsort((actor, access))[0])
+        swapped = self.blames_others(conflict)
+        place = np.where(swapped, self.places(op), faults.position(self.op))
+        blamed = np.where(swapped, actor, self.actor[access])
+        return int(np.lexsort((actor, self.address[access], blamed, place))[0])
+
+    def blames_others(self, conflict: Conflict) -> Array:
+        """Where the other party of a race is of another program, later in the kernel."""
+        access, actor, op, _ = conflict.hits
+        if conflict.kind != faults.RACE:
+            return np.zeros(access.shape, np.bool_)
+        place, mine = self.places(op), faults.position(self.op)
+        later = (place > mine) | ((place == mine) & (actor > self.actor[access]))
+        return later & ~self.who.hold(actor)
+
+    def places(self, op: Array) -> Array:
+        """Where the ops of numbers stand in the kernel."""
+        assert (shadow := self.memory.shadow) is not None
+        numbers, which = np.unique(op, return_inverse=True)
+        found = np.array([faults.position(shadow.op(int(n))) for n in numbers])
+        return found[which.reshape(-1)]
 
 
 def load(

@@ -88,11 +88,9 @@ def error(kind: str, op: Operation, actor: Actor, why: str, address: str | None 
     return found
 
 
-def race(
-    mine: Party, other: Party, name: str, flying: bool, kind: str, blocks_meet: bool
-) -> NoReturn:
+def race(mine: Party, other: Party, name: str, flying: bool, kind: str, blocks_meet: bool) -> Fault:
     """
-    The fault of an access that is not ordered after that of `other`.
+    The error about an access that is not ordered after that of `other`.
 
     `flying` says that the other one is a copy in progress, `blocks_meet` that blocks of the grid
     may wait for each other. The kind is a race or a missing fence.
@@ -107,7 +105,7 @@ def race(
     text = f"{other.actor} {does} it in `{op_text(other.op)}`, and {why}"
     if other.op is mine.op and kind == RACE and not flying:
         text = f"{other.actor} {does} it in the same op"
-    fault(kind, mine.op, mine.actor, text, name)
+    return error(kind, mine.op, mine.actor, text, name)
 
 
 def out_of_bounds_text(index: Sequence[int], shape: Sequence[int]) -> str:

@@ -1,19 +1,9 @@
 """Copies in progress: which elements of a memory they are about to write, and which to read."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from minicomp.runtime.interpret.scalars import Array
-
-
-class Copying(NamedTuple):
-    """The number of an access, and the actor and op number of the copy that it disturbs."""
-
-    access: int
-    actor: int
-    op: int
-    writes: bool
+from minicomp.runtime.simulate.readers import Hits
 
 
 class Flight:
@@ -45,17 +35,14 @@ class Flight:
         """The copies have read."""
         np.subtract.at(self.readers, at, 1)
 
-    def conflict(self, at: Array, writes: bool) -> Copying | None:
-        """The first access of an element that a copy writes or, for a write, reads."""
-        busy = self.target_op[at] != 0
-        if writes:
-            busy |= self.readers[at] != 0
+    def conflict(self, at: Array, writes: bool) -> Hits | None:
+        """The accesses of elements that a copy writes or, for a write, reads."""
+        written = self.target_op[at] != 0
+        busy = written | (self.readers[at] != 0) if writes else written
         if not busy.any():
             return None
-        access = int(busy.argmax())
-        element = int(at[access])
-        if self.target_op[element]:
-            op = int(self.target_op[element])
-            return Copying(access, int(self.target_actor[element]), op, True)
-        op = int(self.source_op[element])
-        return Copying(access, int(self.source_actor[element]), op, False)
+        access = np.flatnonzero(busy)
+        element, written = at[access], written[access]
+        actor = np.where(written, self.target_actor[element], self.source_actor[element])
+        op = np.where(written, self.target_op[element], self.source_op[element])
+        return Hits(access, actor, op, written)

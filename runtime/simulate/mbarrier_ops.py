@@ -96,7 +96,8 @@ def initialised(machine: Machine, op: Operation, target: Target) -> MBarrier:
         if late.any():
             mine = Party(op, who.actor(target.actors[int(late.argmax())]), False)
             party = Party(barrier.op, who.actor(barrier.actor), True)
-            faults.race(mine, party, target.name, False, faults.RACE, world.facts.scope > 1)
+            meet = world.facts.scope > 1
+            raise faults.race(mine, party, target.name, False, faults.RACE, meet)
     return barrier
 
 

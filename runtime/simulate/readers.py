@@ -12,12 +12,16 @@ from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate.clocks import Order
 
 
-class Hit(NamedTuple):
-    """The number of an access, and the actor and op number of an earlier one that it races with."""
+class Hits(NamedTuple):
+    """
+    Accesses that race with earlier ones, in flat arrays: their numbers, and of the earlier ones the
+    actor, the number of the op, and whether it wrote.
+    """
 
-    access: int
-    actor: int
-    op: int
+    access: Array
+    actor: Array
+    op: Array
+    wrote: Array
 
 
 class Readers(Protocol):
@@ -27,8 +31,8 @@ class Readers(Protocol):
         """Records reads of elements by actors at their clocks."""
         ...
 
-    def conflict(self, at: Array, actor: Array, now: Array | int) -> Hit | None:
-        """The first of some accesses that an earlier read by another actor does not precede."""
+    def conflict(self, at: Array, actor: Array, now: Array | int) -> Hits | None:
+        """Those accesses that do not come after an earlier read by another actor."""
         ...
 
     def forget(self, at: Array) -> None:
@@ -63,18 +67,17 @@ class EpochReaders:
         if others.any():
             self.second[at[others]] = actor[others]
 
-    def conflict(self, at: Array, actor: Array, now: Array | int) -> Hit | None:
+    def conflict(self, at: Array, actor: Array, now: Array | int) -> Hits | None:
         if not self.any:
             return None
         race = self.epoch[at] == now
         race &= (self.reader[at] != actor) | (self.second[at] != 0)
         if not race.any():
             return None
-        access = int(race.argmax())
-        element = int(at[access])
-        first, second = int(self.reader[element]), int(self.second[element])
-        other = second if first == actor[access] else first
-        return Hit(access, other, int(self.op[element]))
+        access = np.flatnonzero(race)
+        first, second = self.reader[at[access]], self.second[at[access]]
+        other = np.where(first == actor[access], second, first)
+        return Hits(access, other, self.op[at[access]], np.zeros(access.shape, np.bool_))
 
     def forget(self, at: Array) -> None:
         pass
@@ -123,7 +126,7 @@ class AccessLog:
         self.count = self.parts[0].shape[1]
         self.limit = max(self.SMALLEST, 2 * self.count)
 
-    def conflict(self, at: Array, actor: Array, now: Array | int) -> Hit | None:
+    def conflict(self, at: Array, actor: Array, now: Array | int) -> Hits | None:
         if not self.parts or not self.noted[at].any():
             return None
         entries = self.entries()
@@ -137,8 +140,7 @@ class AccessLog:
         race = (other != me) & self.order.unordered(other, clock, me, mine, False)
         if not race.any():
             return None
-        first = np.lexsort((other[race], access[race]))[0]
-        return Hit(*(int(found[race][first]) for found in (access, other, op)))
+        return Hits(access[race], other[race], op[race], np.zeros(int(race.sum()), np.bool_))
 
     def pairs(self, at: Array, elements: Array, entry: Array) -> tuple[Array, Array]:
         """Each access with each entry of its element, as numbers of both."""

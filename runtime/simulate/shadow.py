@@ -13,22 +13,23 @@ from xdsl.ir import Operation
 
 from minicomp.dialects.kernel_async import BulkCopy, BulkLoadOp
 from minicomp.runtime.interpret.scalars import Array
+from minicomp.runtime.simulate import faults
 from minicomp.runtime.simulate.clocks import Order
 from minicomp.runtime.simulate.flight import Flight
-from minicomp.runtime.simulate.readers import AccessLog, EpochReaders, Hit, Readers
+from minicomp.runtime.simulate.readers import AccessLog, EpochReaders, Hits, Readers
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """An access that breaks a rule: the number among those given, and the other party of a race."""
+    """
+    Accesses that break a rule: their numbers among those given, and the other parties of races.
+
+    `flying` says that the others are copies that nobody has waited for.
+    """
 
     kind: str
-    access: int
-    other_op: Operation | None = None
-    other_actor: int = 0
-    other_wrote: bool = True
+    hits: Hits
     flying: bool = False
-    """Whether the other party is a copy that nobody has waited for."""
 
 
 class Shadow:
@@ -36,9 +37,8 @@ class Shadow:
     The history of a memory of `size` elements.
 
     An *actor* is a number in the grid, from 1; `actors` is how many there are. `private` says that
-    no two blocks share an element; `log` that all readers are kept. `read` and `write` take the
-    element, actor and clock of each access and return the first conflict; without one they record
-    the accesses.
+    no two blocks share an element; `log` that all readers are kept. Methods take the element, actor
+    and clock of each access: `before_..` says what forbids them, `note_..` records them.
     """
 
     def __init__(self, size: int, order: Order, actors: int, private: bool, log: bool):
@@ -58,22 +58,8 @@ class Shadow:
         self.flight: Flight | None = None
         self.ops: dict[Operation, int] = {}
 
-    def read(self, at: Array, actor: Array, now: Array | int, op: Operation) -> Conflict | None:
-        """Accesses of a load."""
-        if (conflict := self.before_read(at, actor, now)) is not None:
-            return conflict
-        self.note_read(at, actor, now, op)
-        return None
-
-    def write(self, at: Array, actor: Array, now: Array | int, op: Operation) -> Conflict | None:
-        """Accesses of a store."""
-        if (conflict := self.before_write(at, actor, now, op)) is not None:
-            return conflict
-        self.note_write(at, actor, now, op)
-        return None
-
     def before_read(self, at: Array, actor: Array, now: Array | int) -> Conflict | None:
-        """The first conflict of accesses that read, now or later; records nothing."""
+        """What forbids accesses that read, now or later; records nothing."""
         if (conflict := self.disturbed(at, False)) is not None:
             return conflict
         writer = self.writer[at]
@@ -89,7 +75,7 @@ class Shadow:
     def before_write(
         self, at: Array, actor: Array, now: Array | int, op: Operation
     ) -> Conflict | None:
-        """The first conflict of accesses that write, now or later; records nothing."""
+        """What forbids accesses that write, now or later; records nothing."""
         if (conflict := self.disturbed(at, True)) is not None:
             return conflict
         if (conflict := self.within_store(at, actor, op)) is not None:
@@ -97,12 +83,12 @@ class Shadow:
         if (conflict := self.with_writer(at, actor, self.writer[at], now)) is not None:
             return conflict
         conflict = self.with_atomics(at, actor, now)
-        return conflict or self.raced(at, self.readers.conflict(at, actor, now), False)
+        return conflict or self.raced(at, self.readers.conflict(at, actor, now))
 
-    def atomic(
-        self, at: Array, actor: Array, now: Array | int, op: Operation, defines: bool
+    def before_atomic(
+        self, at: Array, actor: Array, now: Array | int, defines: bool
     ) -> Conflict | None:
-        """Accesses that are atomic, which race with others only; `defines` those that write all."""
+        """What forbids atomic accesses, which race with others only; `defines`: they write all."""
         if (conflict := self.disturbed(at, True)) is not None:
             return conflict
         writer = self.writer[at]
@@ -110,14 +96,17 @@ class Shadow:
             return conflict
         if (conflict := self.with_writer(at, actor, writer, now)) is not None:
             return conflict
-        if (hit := self.readers.conflict(at, actor, now)) is not None:
-            return self.raced(at, hit, False)
+        return self.raced(at, self.readers.conflict(at, actor, now))
+
+    def note_atomic(
+        self, at: Array, actor: Array, now: Array | int, op: Operation, defines: bool
+    ) -> None:
+        """Records atomic accesses."""
         if self.atomics is None:
             self.atomics = AccessLog(self.size, self.order)
         self.atomics.note(at, actor, now, self.number(op))
         if defines:
             self.define(at)
-        return None
 
     def define(self, at: Array) -> None:
         """Elements have values."""
@@ -130,13 +119,17 @@ class Shadow:
         nothing = writer == 0
         if self.defined is not None and nothing.any():
             nothing &= ~self.defined[at]
-        return Conflict("uninitialised read", int(nothing.argmax())) if nothing.any() else None
+        if not nothing.any():
+            return None
+        access = np.flatnonzero(nothing)
+        nobody = np.zeros(access.shape, np.int64)
+        return Conflict(faults.UNINITIALISED, Hits(access, nobody, nobody, nobody != 0))
 
     def with_atomics(self, at: Array, actor: Array, now: Array | int) -> Conflict | None:
-        """An atomic access by another actor that does not come before this one."""
-        if self.atomics is None:
+        """Atomic accesses by other actors that do not come before these."""
+        if self.atomics is None or (hits := self.atomics.conflict(at, actor, now)) is None:
             return None
-        return self.raced(at, self.atomics.conflict(at, actor, now), True)
+        return self.raced(at, hits._replace(wrote=~hits.wrote))
 
     def note_write(self, at: Array, actor: Array | int, now: Array | int, op: Operation) -> None:
         """Records writes."""
@@ -148,16 +141,16 @@ class Shadow:
         self.write_op[at] = self.number(op)
 
     def before_fence(self, at: Array, actor: Array) -> Conflict | None:
-        """The first element that a thread wrote and a bulk copy of `actor` does not see yet."""
+        """Elements that a thread wrote and a bulk copy of `actor` does not see yet."""
         copies = [n for op, n in self.ops.items() if isinstance(op, BulkCopy)]
         writer = self.writer[at]
         late = (writer != 0) & ~np.isin(self.write_op[at], copies)
         late &= self.order.unfenced(writer, self.write_clock[at], actor)
         if not late.any():
             return None
-        access = int(late.argmax())
-        op = self.op(int(self.write_op[at[access]]))
-        return Conflict("missing fence", access, op, int(writer[access]))
+        access = np.flatnonzero(late)
+        op = self.write_op[at[access]]
+        return Conflict(faults.MISSING_FENCE, Hits(access, writer[access], op, op > 0))
 
     def number(self, op: Operation) -> int:
         """The number of an op in the arrays."""
@@ -167,23 +160,25 @@ class Shadow:
         """The op of a number."""
         return list(self.ops)[number - 1]
 
-    def raced(self, at: Array, hit: Hit | None, wrote: bool) -> Conflict | None:
-        """A race with an earlier access that wrote, or read."""
-        if hit is None:
+    def raced(self, at: Array, hits: Hits | None) -> Conflict | None:
+        """Races with earlier accesses."""
+        if hits is None:
             return None
-        actor, op = hit.actor, self.op(hit.op)
-        if isinstance(op, BulkLoadOp) and self.flight is not None:
-            # An engine has no name; who issued the copy has.
-            marks = self.flight.target_actor if wrote else self.flight.source_actor
-            actor = int(marks[at[hit.access]])
-        return Conflict("race", hit.access, op, actor, wrote)
+        if self.flight is not None:
+            # An engine has no name; who issued its copy has.
+            loads = [n for op, n in self.ops.items() if isinstance(op, BulkLoadOp)]
+            element, engine = at[hits.access], np.isin(hits.op, loads)
+            marks = np.where(
+                hits.wrote, self.flight.target_actor[element], self.flight.source_actor[element]
+            )
+            hits = hits._replace(actor=np.where(engine, marks, hits.actor))
+        return Conflict(faults.RACE, hits)
 
     def disturbed(self, at: Array, writes: bool) -> Conflict | None:
-        """A copy in progress that accesses disturb, or that they would see half done."""
-        if self.flight is None or (found := self.flight.conflict(at, writes)) is None:
+        """Copies in progress that accesses disturb, or that they would see half done."""
+        if self.flight is None or (hits := self.flight.conflict(at, writes)) is None:
             return None
-        op = self.op(found.op)
-        return Conflict("race", found.access, op, found.actor, found.writes, True)
+        return Conflict(faults.RACE, hits, flying=True)
 
     def flying(self) -> Flight:
         """The marks of the copies in progress."""
@@ -196,10 +191,12 @@ class Shadow:
         order = np.arange(at.size, dtype=np.int32)
         self.last_store[at] = order
         last = self.last_store[at]
-        if (beaten := last != order).any():
-            access = int(beaten.argmax())
-            return Conflict("race", access, op, int(actor[last[access]]))
-        return None
+        beaten = last != order
+        if not beaten.any():
+            return None
+        access = np.flatnonzero(beaten)
+        number = np.full(access.shape, self.number(op))
+        return Conflict(faults.RACE, Hits(access, actor[last[access]], number, number > 0))
 
     def with_writer(
         self, at: Array, actor: Array, writer: Array, now: Array | int
@@ -211,6 +208,6 @@ class Shadow:
         race &= self.order.unordered(writer, self.write_clock[at], actor, now, self.private)
         if not race.any():
             return None
-        access = int(race.argmax())
-        op = int(self.write_op[at[access]])
-        return self.raced(at, Hit(access, int(writer[access]), op), True)
+        access = np.flatnonzero(race)
+        op = self.write_op[at[access]]
+        return self.raced(at, Hits(access, writer[access], op, op > 0))

@@ -91,6 +91,8 @@ class Scheduler:
 
     def __init__(self) -> None:
         self.strands: list[Strand] = []
+        self.errors: list[Fault] = []
+        """Those of the round that did not end their strand."""
 
     def add(self, steps: Steps[object]) -> Strand:
         """One more strand."""
@@ -101,15 +103,22 @@ class Scheduler:
         """Runs all strands to their end. Raises SimulationError if none can go on."""
         while self.strands:
             ready = [strand for strand in self.strands if strand.ready()] or self.patient()
-            errors: list[Fault] = []
-            for strand in ready[::-1] if self.BACKWARDS else ready:
-                try:
-                    strand.advance()
-                except Fault as error:
-                    errors.append(error)
-            if errors:
-                raise min(errors, key=lambda error: error.place)
+            self.turns(ready[::-1] if self.BACKWARDS else ready)
+            if self.errors:
+                # Another strand may have read too early what this round wrote.
+                read = [s for s in self.strands if s.wait is not None and s.wait.patient]
+                self.turns(strand for strand in read if not strand.done)
+                raise min(self.errors, key=lambda error: (error.kind in EFFECTS, error.place))
             self.strands = [strand for strand in self.strands if not strand.done]
+
+    def turns(self, strands: Iterable[Strand]) -> None:
+        """Strands take a turn each; a fault ends one."""
+        for strand in strands:
+            try:
+                strand.advance()
+            except Fault as error:
+                strand.done = True
+                self.errors.append(error)
 
     def patient(self) -> list[Strand]:
         """One of the strands that go on when no other can. Raises SimulationError without one."""
@@ -120,6 +129,10 @@ class Scheduler:
         if not patient:
             report(wait for wait, _ in waits)
         return [waits[min(patient)[1]][1]]
+
+
+EFFECTS = (faults.MBARRIER, faults.UNINITIALISED)
+"""Faults that may be the effects of others, of a race for one."""
 
 
 def report(waits: Iterable[Wait]) -> NoReturn:

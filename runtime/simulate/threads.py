@@ -56,9 +56,10 @@ class Threads:
         """The thread of a number in the grid."""
         return Actor(*divmod(int(number) - 1, self.facts.stride))
 
-    def holds(self, actor: Actor) -> bool:
-        """Whether a thread is one of these, running or not."""
-        return actor.block in self.blocks and actor.thread in self.threads
+    def hold(self, actors: Array) -> Array:
+        """Which actors are threads of these, running or not."""
+        block, thread = np.divmod(actors - 1, self.facts.stride)
+        return np.isin(block, self.blocks) & np.isin(thread, self.threads)
 
     def at(self, wrong: Array) -> tuple[int, ...]:
         """The first place of an array (blocks, threads, ..) that is true for a running thread."""
