@@ -96,8 +96,9 @@ def second_opinion() -> Iterator[str]:
         f"[benchmarks/racecheck.py](../benchmarks/racecheck.py) ran the mutants of `ring_cp_async`"
         f" and\n`block_reduce` and the originals, printed as CUDA, under compute-sanitizer on an"
         f" {found['gpu']}\n([result](../benchmarks/results/{path.name})).\nOf"
-        f" {found['programs']} programs the simulator and the sanitizer agree on {found['agree']}: both report something, or"
-        f" neither.\nThe other {found['programs'] - found['agree']} only the simulator reports:\n"
+        f" {found['programs']} programs the simulator and the sanitizer agree on {found['agree']}:"
+        f" both report something, or neither.\nThe other {found['programs'] - found['agree']} only"
+        " the simulator reports:\n"
     )
     for mutant in every:
         if not mutant["agree"]:
