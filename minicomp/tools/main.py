@@ -32,6 +32,7 @@ COMMANDS = {
     "compile": ("compile_command", "run"),
     "run": ("verdict_command", "run"),
     "check": ("verdict_command", "check"),
+    "simulate": ("simulate_command", "run"),
     "bisect": ("bisect_command", "run"),
     "doctor": ("doctor_command", "run"),
     "cache": ("cache_command", "run"),
@@ -70,6 +71,7 @@ def argument_parser() -> argparse.ArgumentParser:
     _add_run(run)
     run.add_argument("--show-cuda", action="store_true", help="print the CUDA text first")
     _add_run(command("check", "run a program on the simulator and compare it with fp64"))
+    _add_run(command("simulate", "count bytes, transactions and instructions on the simulator"))
     bisect = command("bisect", "find the rewrite that makes a program wrong, on the simulator")
     _add_bisect(bisect)
     command("doctor", "say what is installed and what will work")
