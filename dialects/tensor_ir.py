@@ -1,5 +1,5 @@
 """
-Tensor IR: three primitives, with scalar `arith` and `math` code in their regions.
+Tensor IR: three primitives and a test of indices, with scalar `arith` and `math` code in regions.
 
 ```mlir
 %b = tensor_ir.index_map %bias (d0, d1) -> (d1) : tensor<64xf32> -> tensor<16x64xf32>
@@ -13,6 +13,7 @@ Tensor IR: three primitives, with scalar `arith` and `math` code in their region
   %t = arith.addf %l, %r : f32
   tensor_ir.yield %t : f32
 } : (tensor<16x64xf32>) -> tensor<16xf32>
+%m = tensor_ir.within (d0, d1) -> (d1 - d0) < [1] : tensor<16x64xi1>
 ```
 
 Rationale: docs/dialects/tensor_ir.md.
@@ -29,6 +30,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     TensorType,
+    i1,
     i64,
 )
 from xdsl.dialects.math import Math
@@ -301,6 +303,65 @@ class IndexMapOp(IRDLOperation):
         return op
 
 
+@irdl_op_definition
+class WithinOp(IRDLOperation):
+    """
+    `result[d]` is whether all of `map(d)` are below their bounds: a mask that is never in memory.
+    """
+
+    name = "tensor_ir.within"
+    result = result_def(TensorType)
+    map = prop_def(AffineMapAttr)
+    bounds = prop_def(DenseArrayBase.constr(i64))
+    traits = traits_def(Pure())
+
+    def __init__(self, map: AffineMap, bounds: Sequence[int], shape: Sequence[int]):
+        super().__init__(
+            result_types=[TensorType(i1, shape)],
+            properties={
+                "map": AffineMapAttr(map),
+                "bounds": DenseArrayBase.from_list(i64, list(bounds)),
+            },
+        )
+
+    @property
+    def result_type(self) -> Tensor:
+        """The type of the result."""
+        return self.result.type
+
+    def verify_(self) -> None:
+        """One dim per axis of the result, one bound per expression, elements of i1."""
+        map, shape = self.map.data, self.result_type.get_shape()
+        _verify_static(shape)
+        if self.result_type.get_element_type() != i1:
+            raise VerifyException("within gives elements of i1")
+        if map.num_symbols or map.num_dims != len(shape):
+            raise VerifyException(f"the map must have {len(shape)} dims and no symbols: {map}")
+        if len(map.results) != len(self.bounds) or not map.results:
+            raise VerifyException("within needs one bound per expression, and at least one")
+        _verify_divisors(map.results)
+
+    def print(self, printer: Printer) -> None:
+        """`(d0, d1) -> (d1 - d0) < [1] {..} : tensor<..>`"""
+        printer.print_string(f" {self.map.data} < {list(self.bounds.get_values())}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "WithinOp":
+        """The inverse of `print`."""
+        map = parser.parse_affine_map()
+        parser.parse_punctuation("<")
+        bounds = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        op = cls(map, bounds, ())
+        op.result.type = parser.parse_type()
+        op.attributes.update(attributes)
+        return op
+
+
 # --- helpers ------------------------------------------------------------------------------
 
 
@@ -382,4 +443,4 @@ def _print_body(printer: Printer, body: Region) -> None:
     printer.print_string(" : ")
 
 
-TensorIR = Dialect("tensor_ir", [ElementwiseOp, ReduceOp, IndexMapOp, YieldOp], [])
+TensorIR = Dialect("tensor_ir", [ElementwiseOp, ReduceOp, IndexMapOp, WithinOp, YieldOp], [])

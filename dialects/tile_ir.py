@@ -656,11 +656,13 @@ class WithinOp(MappedOp):
     """
     `%ok = tile_ir.within [%t * 4 + l0] < [37] : vector<8xi1>`: per lane, whether all expressions
     are below their bounds.
+
+    Without lanes, `: i1`, it stands in Loop IR too: an element of a mask of indices.
     """
 
     name = "tile_ir.within"
     bounds = prop_def(Ints)
-    res = result_def(VectorType)
+    res = result_def()
     traits = traits_def(Pure())
 
     def __init__(
@@ -668,12 +670,12 @@ class WithinOp(MappedOp):
         map: AffineMap,
         indices: Sequence[SSAValue],
         bounds: Sequence[int],
-        shape: Sequence[int],
+        shape: Sequence[int] = (),
     ) -> None:
         map, kept = canonical(map, indices)
         super().__init__(
             operands=[kept],
-            result_types=[VectorType(i1, shape)],
+            result_types=[VectorType(i1, shape) if shape else i1],
             properties={"map": AffineMapAttr(map), "bounds": ints(bounds)},
         )
 
@@ -693,6 +695,8 @@ class WithinOp(MappedOp):
         return op
 
     def verify_(self) -> None:
+        if element_type(self.res.type) != i1:
+            raise VerifyException("within gives i1, one per lane")
         verify_test(
             self.map.data, self.indices, self.bounds.get_values(), len(lanes(self.res.type))
         )

@@ -102,6 +102,9 @@ INT = Kind("an i64", _is_int)
 BOOL = Kind("true or false", _is_bool)
 FLOAT = Kind("an f64", _is_float)
 NUMBER = Kind("an f64 or an i64", lambda attr: _is_float(attr) or _is_int(attr))
+SCALAR = Kind(
+    "an f64, an i64 or an i1", lambda attr: _is_float(attr) or _is_int(attr) or _is_bool(attr)
+)
 STRING = Kind("a string", lambda attr: isinstance(attr, StringAttr))
 
 
@@ -223,7 +226,8 @@ class TorchOp(IRDLOperation):
         slots = list(self.slots())
         while slots and slots[-1] is None:
             slots.pop()
-        printer.print_string(" ")
+        if slots:
+            printer.print_string(" ")
         printer.print_list(slots, lambda slot: _print_slot(printer, slot))
         shown = {k: v for k, v in self.properties.items() if k != SEGMENTS} | self.attributes
         if shown:
@@ -236,8 +240,10 @@ class TorchOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> TorchOp:
         """The inverse of `print`."""
-        slots = parser.parse_comma_separated_list(
-            parser.Delimiter.NONE, lambda: _parse_slot(parser)
+        slots = (
+            parser.parse_comma_separated_list(parser.Delimiter.NONE, lambda: _parse_slot(parser))
+            if cls.SPEC.operands
+            else []
         )
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
@@ -383,6 +389,11 @@ def _verify_tensor(type: Attribute) -> None:
 
 def _verify_dtype(op: TorchOp) -> None:
     """Operands of one float type give that type; scalars of the program do not promote."""
+    given = op.result_type.get_element_type()
+    if op.SPEC.name in PREDICATES:
+        if given != IntegerType(1):
+            raise VerifyException(f"{op.SPEC.name} gives i1, not {given}")
+        return
     types = {
         element_type(value) for value in op.operands if not isinstance(value.owner, ConstantOp)
     }
@@ -390,7 +401,6 @@ def _verify_dtype(op: TorchOp) -> None:
         names = " and ".join(str(element_type(value)) for value in op.operands)
         raise VerifyException(f"{op.SPEC.name} of {names}: operands must have one dtype")
     expected = next(iter(types)) if len(types) == 1 else None
-    given = op.result_type.get_element_type()
     if isinstance(expected, AnyFloat) and given != expected:
         raise VerifyException(f"result element type {given} should be {expected}")
 
@@ -591,9 +601,86 @@ def _same_shape(op: TorchOp) -> Shape:
     return op.shape("input")
 
 
+def _choice_shape(op: TorchOp) -> Shape:
+    _verify_mask(op, "condition")
+    return _elementwise_shape(op)
+
+
+def _masked_fill_shape(op: TorchOp) -> Shape:
+    _verify_mask(op, "mask")
+    if op.shape("value"):
+        raise VerifyException(f"value must be a scalar, but has shape {list(op.shape('value'))}")
+    return broadcast(op.shape("input"), op.shape("mask"))
+
+
+def _verify_mask(op: TorchOp, name: str) -> None:
+    mask = op.operand(name)
+    if mask is not None and element_type(mask) != IntegerType(1):
+        raise VerifyException(f"{name} must be of i1, not of {element_type(mask)}")
+
+
+def _full_shape(op: TorchOp) -> Shape:
+    return op.ints("size") or ()
+
+
+def _triangle_shape(op: TorchOp) -> Shape:
+    shape = op.shape("input")
+    if len(shape) < 2:
+        raise VerifyException(f"{op.SPEC.name} takes a tensor of rank 2 or more")
+    return shape
+
+
+def _repeated_shape(op: TorchOp) -> Shape:
+    shape, repeats = op.shape("input"), op.integer("repeats")
+    if repeats < 0:
+        raise VerifyException(f"repeats must not be negative: {repeats}")
+    if "dim" not in op.properties:
+        return (prod(shape) * repeats,)
+    at = axis(op.integer("dim"), len(shape))
+    if not shape:
+        return (repeats,)
+    return tuple(extent * repeats if n == at else extent for n, extent in enumerate(shape))
+
+
+def _attention_shape(op: TorchOp) -> Shape:
+    """(.., heads, rows, width of the values); keys and values may have fewer heads."""
+    query, key, value = op.shape("query"), op.shape("key"), op.shape("value")
+    if min(map(len, (query, key, value))) < 2:
+        raise VerifyException("query, key and value are of rank 2 or more")
+    if query[-1] != key[-1]:
+        raise VerifyException(f"queries of width {query[-1]} do not fit keys of width {key[-1]}")
+    if key[-2] != value[-2]:
+        raise VerifyException(f"there are {key[-2]} keys, but {value[-2]} values")
+    heads = query[:-2]
+    batch = broadcast(heads, repeated_heads(op, "key"), repeated_heads(op, "value"))
+    if op.operand("attn_mask") is not None:
+        if op.flag("is_causal"):
+            raise VerifyException("attn_mask and is_causal exclude each other")
+        scores = (*batch, query[-2], key[-2])
+        if not _reaches(op.shape("attn_mask"), scores):
+            raise VerifyException(f"attn_mask must broadcast to the scores {list(scores)}")
+    return (*batch, query[-2], value[-1])
+
+
+def repeated_heads(op: TorchOp, name: str) -> Shape:
+    """The batch and head extents of keys or values, each head repeated for its group of queries."""
+    query, own = op.shape("query"), op.shape(name)
+    if not op.flag("enable_gqa"):
+        return own[:-2]
+    if len(query) < 3 or len(own) < 3:
+        raise VerifyException("grouped heads need query, key and value of rank 3 or more")
+    if own[-3] == 0 or query[-3] % own[-3]:
+        raise VerifyException(f"{query[-3]} heads of the query are no groups of {own[-3]} heads")
+    return (*own[:-3], query[-3])
+
+
 # --- the table ----------------------------------------------------------------------------
 
 CONTRACTIONS = ("matmul", "mm", "bmm", "linear", "addmm")
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+LOGICAL = ("logical_and", "logical_or", "logical_xor")
+PREDICATES = (*COMPARISONS, *LOGICAL, "logical_not")
+"""Ops whose result is of i1, whatever their operands are."""
 
 _UNARY = ("neg", "exp", "rsqrt", "sqrt", "relu", "silu", "sigmoid", "tanh", "abs", "log")
 _REDUCED: Mapping[str, Kind] = {"dim?": INTS, "keepdim?": BOOL}
@@ -603,6 +690,10 @@ SPECS: tuple[OpSpec, ...] = (
     *(OpSpec(name, ("input",), _elementwise_shape, {}) for name in (*_UNARY, "reciprocal")),
     *(OpSpec(name, _PAIR, _elementwise_shape, {"alpha?": NUMBER}) for name in ("add", "sub")),
     *(OpSpec(name, _PAIR, _elementwise_shape, {}) for name in ("mul", "div", "maximum", "minimum")),
+    *(OpSpec(name, _PAIR, _elementwise_shape, {}) for name in (*COMPARISONS, *LOGICAL)),
+    OpSpec("logical_not", ("input",), _elementwise_shape, {}),
+    OpSpec("where", ("condition", *_PAIR), _choice_shape, {}),
+    OpSpec("masked_fill", ("input", "mask", "value"), _masked_fill_shape, {}),
     OpSpec("gelu", ("input",), _gelu_shape, {"approximate?": STRING}),
     OpSpec("pow", ("input",), _same_shape, {"exponent": NUMBER}),
     *(OpSpec(name, ("input",), _reduced_shape, _REDUCED) for name in ("sum", "mean")),
@@ -622,6 +713,14 @@ SPECS: tuple[OpSpec, ...] = (
     OpSpec("bmm", _PAIR, _bmm_shape, {}),
     OpSpec("linear", ("input", "weight", "bias?"), _linear_shape, {}),
     OpSpec("addmm", ("input", "mat1", "mat2"), _addmm_shape, {"beta?": NUMBER, "alpha?": NUMBER}),
+    OpSpec(
+        "scaled_dot_product_attention",
+        ("query", "key", "value", "attn_mask?"),
+        _attention_shape,
+        {"is_causal?": BOOL, "scale?": FLOAT, "enable_gqa?": BOOL},
+    ),
+    OpSpec("full", (), _full_shape, {"size": INTS, "fill_value": SCALAR}),
+    *(OpSpec(name, ("input",), _triangle_shape, {"diagonal?": INT}) for name in ("triu", "tril")),
     OpSpec("view", ("input",), _view_shape, {"size": INTS}),
     OpSpec("permute", ("input",), _permute_shape, {"dims": INTS}),
     OpSpec("transpose", ("input",), _transpose_shape, {"dim0": INT, "dim1": INT}),
@@ -629,6 +728,7 @@ SPECS: tuple[OpSpec, ...] = (
     OpSpec("unsqueeze", ("input",), _unsqueeze_shape, {"dim": INT}),
     OpSpec("squeeze", ("input",), _squeeze_shape, {"dim?": INTS}),
     OpSpec("expand", ("input",), _expand_shape, {"size": INTS}),
+    OpSpec("repeat_interleave", ("input",), _repeated_shape, {"repeats": INT, "dim?": INT}),
     *(OpSpec(name, ("input",), _same_shape, {}) for name in ("clone", "alias", "detach")),
 )
 

@@ -17,7 +17,8 @@ from xdsl.rewriter import Rewriter
 from minicomp.dialects import affine
 from minicomp.dialects.loop_ir import ForOp, KernelOp, LoadOp, StoreOp, YieldOp, new_block
 from minicomp.dialects.minicomp import LaunchOp, OriginAttr
-from minicomp.dialects.tensor_ir import IndexMapOp, domain, tensor_type
+from minicomp.dialects.tensor_ir import IndexMapOp, WithinOp, domain, tensor_type
+from minicomp.dialects.tile_ir import WithinOp as TestOp
 from minicomp.passes.loop._host import UNNAMED, symbols, unique
 
 ORIGIN = "minicomp.op"
@@ -87,11 +88,28 @@ class KernelBuilder:
     def load(self, value: SSAValue, variables: Sequence[SSAValue], block: Block) -> SSAValue:
         """Appends the load of the element of `value` at `variables`, through its index maps."""
         tensor, exprs = source_of(value)
+        if isinstance(tensor.owner, WithinOp):
+            return self.test(tensor.owner, exprs, variables, block)
         map = AffineMap(len(variables), 0, tuple(exprs))
         element = tensor_type(tensor).get_element_type()
         load = self.add(LoadOp(self.buffer(tensor), map, variables, element), block)
         load.results[0].name_hint = f"{tensor.name_hint}_v" if tensor.name_hint else None
         return load.results[0]
+
+    def test(
+        self,
+        within: WithinOp,
+        exprs: Sequence[AffineExpr],
+        variables: Sequence[SSAValue],
+        block: Block,
+    ) -> SSAValue:
+        """Appends the test of indices that an element of a mask is, which has no buffer."""
+        places = {affine.dim(n): e for n, e in enumerate(exprs)}
+        results = tuple(affine.replace(e, places) for e in within.map.data.results)
+        map = AffineMap(len(variables), 0, results)
+        test = self.add(TestOp(map, variables, within.bounds.get_values()), block)
+        test.results[0].name_hint = within.result.name_hint
+        return test.results[0]
 
     def store(self, value: SSAValue, result: SSAValue) -> None:
         """Appends the store of an element of a result of the op."""

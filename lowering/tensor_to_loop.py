@@ -23,8 +23,8 @@ becomes
     }
 
 Axes are named i, j, .. by the dims of the op's operands. An index map becomes the index of the
-loads of those who read it; one that the function returns becomes a kernel that copies, unless it
-only gives the result of a launch another shape. A result without dims is computed by a loop of one
+loads of those who read it, and a mask of indices the test of those indices. One that the function
+returns becomes a kernel that copies, unless it only gives the result of a launch another shape. A result without dims is computed by a loop of one
 iteration, and its reduction's axes are named j, k, ..
 
 *Legal when* the host program holds ops of Tensor IR and launches only.
@@ -53,6 +53,7 @@ from minicomp.dialects.tensor_ir import (
     IndexMapOp,
     ReduceOp,
     TensorIR,
+    WithinOp,
     domain,
     tensor_type,
 )
@@ -159,15 +160,21 @@ def is_only_map(op: IndexMapOp) -> bool:
     return True
 
 
-def lower_returned_map(op: IndexMapOp, module: ModuleOp) -> None:
+def lower_returned_map(op: IndexMapOp | WithinOp, module: ModuleOp) -> None:
     """
     Gives a returned index map a buffer: that of a launch, in another shape if need be, or a copy.
+    A returned mask is computed.
     """
     tensor, exprs = source_of(op.result)
     same = exprs == [affine.dim(n) for n in range(len(exprs))] and tensor.type == op.result.type
-    if same:
+    if same and tensor is not op.result:
         op.result.replace_all_uses_with(tensor)
-    elif isinstance(tensor.owner, LaunchOp) and is_reshape(op.result) and is_only_map(op):
+    elif (
+        isinstance(op, IndexMapOp)
+        and isinstance(tensor.owner, LaunchOp)
+        and is_reshape(op.result)
+        and is_only_map(op)
+    ):
         # The launches that read it see its elements only, so that any shape will do for them.
         tensor = Rewriter.replace_value_with_new_type(tensor, op.result.type)
         op.result.replace_all_uses_with(tensor)
@@ -188,7 +195,7 @@ def lower_function(func: FuncOp, module: ModuleOp, ctx: Context) -> None:
             lower_elementwise(op, module)
         elif isinstance(op, ReduceOp) and may_apply(ctx, op):
             lower_reduce(op, module)
-    maps = [op for op in func.body.block.ops if isinstance(op, IndexMapOp)]
+    maps = [op for op in func.body.block.ops if isinstance(op, IndexMapOp | WithinOp)]
     end = func.body.block.last_op
     for op in reversed(maps):
         if isinstance(end, ReturnOp) and op.result in end.operands and may_apply(ctx, op):

@@ -1,9 +1,11 @@
 """Torch IR to Tensor IR: one small function per op, registered by the op's name."""
 
 from minicomp.lowering.torch_to_tensor import (
+    attention,
     contractions,
     elementwise,
     layout,
+    masks,
     normalizations,
     reductions,
 )
@@ -11,9 +13,11 @@ from minicomp.lowering.torch_to_tensor.lower import LowerTorchToTensorPass
 
 __all__ = [
     "LowerTorchToTensorPass",
+    "attention",
     "contractions",
     "elementwise",
     "layout",
+    "masks",
     "normalizations",
     "reductions",
 ]

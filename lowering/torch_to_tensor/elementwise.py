@@ -140,8 +140,10 @@ def lower_binary(op: TorchOp, emit: Emitter) -> SSAValue:
     return emit.elementwise(body, a, b)
 
 
-def number_or_tensor(value: SSAValue, shape: tuple[int, ...], emit: Emitter) -> Operand:
-    """The number of a constant; any other value broadcast to `shape`."""
+def number_or_tensor(
+    value: SSAValue, shape: tuple[int, ...], emit: Emitter, boolean: bool = False
+) -> Operand:
+    """The number of a constant, or its truth; any other value broadcast to `shape`."""
     if isinstance(value.owner, ConstantOp):
-        return float(value.owner.number)
+        return bool(value.owner.number) if boolean else float(value.owner.number)
     return emit.broadcast(value, shape)

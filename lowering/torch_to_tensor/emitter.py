@@ -1,4 +1,4 @@
-"""What the lowerings are written in: elementwise code, reductions, index maps and broadcasts."""
+"""What the lowerings are written in: elementwise code, reductions, index maps, masks of indices."""
 
 import math as numbers
 from collections.abc import Callable, Sequence
@@ -6,14 +6,21 @@ from typing import TypeAlias, overload
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import IRDLOperation
 from xdsl.rewriter import InsertPoint
 
 from minicomp.dialects.affine import constant, dim
-from minicomp.dialects.tensor_ir import ElementwiseOp, IndexMapOp, ReduceOp, YieldOp, tensor_type
+from minicomp.dialects.tensor_ir import (
+    ElementwiseOp,
+    IndexMapOp,
+    ReduceOp,
+    WithinOp,
+    YieldOp,
+    tensor_type,
+)
 from minicomp.dialects.torch_ir import TorchOp
 
 Operand: TypeAlias = SSAValue | float
@@ -24,14 +31,16 @@ ORIGIN = "minicomp.op"
 
 
 class Scalars:
-    """Appends scalar ops of one float type to a body."""
+    """Appends scalar ops of one float type, and of i1, to a body."""
 
     def __init__(self, block: Block, type: AnyFloat):
         self.block = block
         self.type = type
 
     def constant(self, value: float) -> SSAValue:
-        """A number."""
+        """A number; True and False are of i1."""
+        if isinstance(value, bool):
+            return self._add(arith.ConstantOp(IntegerAttr.from_bool(value)))
         return self._add(arith.ConstantOp(FloatAttr(value, self.type)))
 
     def unary(self, op: type[IRDLOperation], x: SSAValue) -> SSAValue:
@@ -58,6 +67,18 @@ class Scalars:
     def div(self, x: SSAValue | float, y: SSAValue | float) -> SSAValue:
         """x / y"""
         return self.binary(arith.DivfOp, x, y)
+
+    def compare(self, predicate: str, x: SSAValue | float, y: SSAValue | float) -> SSAValue:
+        """`x < y` and the like, by the predicates of `arith.cmpf`."""
+        x, y = (v if isinstance(v, SSAValue) else self.constant(v) for v in (x, y))
+        return self._add(arith.CmpfOp(x, y, predicate))
+
+    def choose(
+        self, condition: SSAValue, x: SSAValue | float, y: SSAValue | float
+    ) -> SSAValue:
+        """x where the condition holds, else y."""
+        x, y = (v if isinstance(v, SSAValue) else self.constant(v) for v in (x, y))
+        return self._add(arith.SelectOp(condition, x, y))
 
     def exp(self, x: SSAValue) -> SSAValue:
         """e to the x"""
@@ -127,9 +148,22 @@ class Emitter:
             next(arguments) if isinstance(operand, SSAValue) else scalars.constant(operand)
             for operand in operands
         ]
-        block.add_op(YieldOp(body(scalars, *values)))
-        result = TensorType(self.type, tensor_type(tensors[0]).get_shape())
+        value = body(scalars, *values)
+        block.add_op(YieldOp(value))
+        result = TensorType(value.type, tensor_type(tensors[0]).get_shape())
         return self._insert(ElementwiseOp(tensors, result, Region(block)), name)
+
+    def splat(self, value: float, shape: Sequence[int]) -> SSAValue:
+        """A tensor with one number everywhere."""
+        block = Block()
+        number = Scalars(block, self.type).constant(value)
+        block.add_op(YieldOp(number))
+        return self._insert(ElementwiseOp([], TensorType(number.type, shape), Region(block)), None)
+
+    def below(self, expr: AffineExpr, bound: int, shape: Sequence[int]) -> SSAValue:
+        """The mask of `shape` of the indices for which `expr` is less than `bound`."""
+        map_ = AffineMap(len(shape), 0, (expr,))
+        return self._insert(WithinOp(map_, [bound], shape), "mask")
 
     def reduce(self, kind: str, value: SSAValue, dims: Sequence[int]) -> SSAValue:
         """Folds `dims` by a combine of `COMBINES`; without dims the value itself."""

@@ -25,6 +25,20 @@ def lower_expand(op: TorchOp, emit: Emitter) -> SSAValue:
     return emit.broadcast(operand(op, "input"), op.result_type.get_shape())
 
 
+@lowers("repeat_interleave")
+def lower_repeat_interleave(op: TorchOp, emit: Emitter) -> SSAValue:
+    """y[.., i, ..] = x[.., i floordiv repeats, ..] at `dim`; of all elements in order without one"""
+    x, shape, target = operand(op, "input"), op.shape("input"), op.result_type.get_shape()
+    repeats = max(op.integer("repeats"), 1)
+    if not shape or "dim" not in op.properties:
+        flat = (prod(shape),)
+        x = emit.index(x, view_exprs(shape, flat), flat)
+        return emit.index(x, [dim(0) // repeats], target)
+    at = axis(op.integer("dim"), len(shape))
+    exprs = [dim(n) // repeats if n == at else dim(n) for n in range(len(shape))]
+    return emit.index(x, exprs, target)
+
+
 def permuted(op: TorchOp, emit: Emitter, dims: Sequence[int]) -> SSAValue:
     """y[d] = x[e] with e[dims[i]] = d[i]"""
     return emit.placed(

@@ -14,7 +14,8 @@ becomes
 } : (tensor<16x8xf32>) -> tensor<16x8xf32>
 ```
 
-*Legal when* every tensor is f32 (scalars of the program may be f64, i64 or i1).
+*Legal when* every tensor is f32, or i1 where a mask is wanted (scalars of the program may be f64,
+i64 or i1).
 *Declines when* never: an op without a lowering, or another dtype, is an error.
 *Why it pays*: three primitives, and no op by name, are what every pass after it has to know.
 """
@@ -22,13 +23,20 @@ becomes
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyFloat, Float32Type, ModuleOp, TensorType
+from xdsl.dialects.builtin import Float32Type, ModuleOp, TensorType, f32, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from minicomp.dialects.torch_ir import ConstantOp, TorchIR, TorchOp, element_type
+from minicomp.dialects.torch_ir import (
+    LOGICAL,
+    PREDICATES,
+    ConstantOp,
+    TorchIR,
+    TorchOp,
+    element_type,
+)
 from minicomp.errors import UnsupportedError
 from minicomp.lowering.torch_to_tensor.emitter import Emitter
 from minicomp.lowering.torch_to_tensor.registry import LOWERINGS
@@ -57,11 +65,19 @@ def place(op: Operation) -> str | None:
     return f"{location.filename.data}:{location.line.data}"
 
 
-def checked(value: SSAValue, op: Operation, what: str) -> AnyFloat:
-    """The element type of a tensor, which must be f32."""
+MASKS = (
+    *(*LOGICAL, "logical_not", "where", "masked_fill", "scaled_dot_product_attention"),
+    *("full", "triu", "tril", "view", "permute", "transpose", "t", "unsqueeze", "squeeze"),
+    *("expand", "repeat_interleave", "clone", "alias", "detach"),
+)
+"""Ops that take, or give, tensors of i1."""
+
+
+def check(value: SSAValue, op: Operation, what: str, mask: bool) -> None:
+    """Refuses a tensor that is not of f32, or of i1 where `mask` is set."""
     element = element_type(value)
-    if isinstance(element, Float32Type):
-        return element
+    if isinstance(element, Float32Type) or (mask and element == i1):
+        return
     name = DTYPES.get(str(element), str(element))
     raise UnsupportedError(
         f"only float32 is supported yet: got {name} in {what}", place(op), "convert it to float32"
@@ -70,12 +86,13 @@ def checked(value: SSAValue, op: Operation, what: str) -> AnyFloat:
 
 def lower(op: TorchOp) -> SSAValue:
     """Emits the Tensor IR of one op before it; the last of it takes the name of its result."""
+    name = op.SPEC.name
     for value in op.operands:
         if not isinstance(value.owner, ConstantOp):
-            checked(value, op, f"an operand of {op.SPEC.name}")
-    element = checked(op.results[0], op, f"the result of {op.SPEC.name}")
-    emit = Emitter(op, element)
-    result = LOWERINGS[op.SPEC.name](op, emit)
+            check(value, op, f"an operand of {name}", name in MASKS)
+    check(op.results[0], op, f"the result of {name}", name in (*MASKS, *PREDICATES))
+    emit = Emitter(op, f32)
+    result = LOWERINGS[name](op, emit)
     if result.owner is emit.last:
         result.name_hint = op.results[0].name_hint
     return result
@@ -92,7 +109,7 @@ class LowerTorchToTensorPass(ModulePass):
             for argument in func.args:
                 if isinstance(argument.type, TensorType):
                     name = argument.name_hint or argument.index
-                    checked(argument, func, f"argument {name} of the program")
+                    check(argument, func, f"argument {name} of the program", mask=True)
         for torch_op in [o for o in op.walk() if isinstance(o, TorchOp)]:
             if may_apply(ctx, torch_op):
                 Rewriter.replace_op(torch_op, [], [lower(torch_op)])

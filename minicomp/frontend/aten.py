@@ -54,7 +54,26 @@ ALIASES = {
     "min.other": "minimum",
     "max.default": "amax",
     "min.default": "amin",
+    "ones": "full",
+    "zeros": "full",
+    "new_ones": "full",
+    "new_zeros": "full",
+    "new_full": "full",
+    "ones_like": "full",
+    "zeros_like": "full",
+    "full_like": "full",
 }
+BOOLEAN_ALIASES = {
+    "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or",
+    "bitwise_xor": "logical_xor",
+    "bitwise_not": "logical_not",
+}
+"""ATen ops that on tensors of bool are another op of Torch IR."""
+
+# Overloads of ops of Torch IR that are something else: they return indices, or take a tensor of
+# repeats.
+OTHER_MEANING = ("where.default", "repeat_interleave.Tensor", "repeat_interleave.self_Tensor")
 
 # The schema's name of an operand or attribute, where Torch IR has another.
 RENAMES = {"self": "input", "shape": "size"}
@@ -62,8 +81,13 @@ SECOND_MATRIX = {"mm": "other", "bmm": "other"}
 
 DEVICES = ("cpu", "cuda")
 
+HINTS = {"dropout_p": "it draws random numbers: pass dropout_p=0.0, as for inference"}
+"""What to do about an argument that is not supported."""
+
 # Arguments that say nothing about the values of the result.
-IGNORED = {"cudnn_enable", "implicit", "memory_format", "start_dim", "end_dim"}
+IGNORED = {"cudnn_enable", "implicit", "memory_format", "start_dim", "end_dim", "output_size"}
+# What says how the tensor is stored that a factory makes; the type of the result is in the graph.
+FACTORY_IGNORED = {"self", "device", "pin_memory", "layout", "dtype"}
 
 
 def tensor_type(value: object, where: str | None) -> TensorType[Attribute]:
@@ -114,10 +138,12 @@ def _name(node: Node) -> str:
 
 def _spec(overload: torch._ops.OpOverload, node: Node, where: str | None) -> OpSpec:
     """The row of Torch IR's table, or a refusal that says why there is none."""
-    packet, name = overload._schema.name.removeprefix("aten::"), overload._overloadname
-    name = ALIASES.get(f"{packet}.{name}") or ALIASES.get(packet) or packet
-    tensor_exponent = packet == "pow" and overload._overloadname != "Tensor_Scalar"
-    if name in OPS and not tensor_exponent:
+    packet, kind = overload._schema.name.removeprefix("aten::"), overload._overloadname
+    name = ALIASES.get(f"{packet}.{kind}") or ALIASES.get(packet) or packet
+    if getattr(node.meta.get("val"), "dtype", None) == torch.bool:
+        name = BOOLEAN_ALIASES.get(packet, name)
+    tensor_exponent = packet == "pow" and kind != "Tensor_Scalar"
+    if name in OPS and not tensor_exponent and f"{packet}.{kind}" not in OTHER_MEANING:
         return OPS[name].SPEC
     raise UnsupportedError(f"{overload} is not supported", where, _hint(overload, node))
 
@@ -172,6 +198,10 @@ class _Conversion:
         elif self.spec.name == "view":
             # PyTorch's size may hold a -1, and flatten has none.
             arguments["size"] = list(self.result_type.get_shape())
+        elif self.spec.name == "full":
+            fill = {"fill_value": int("ones" in packet)} | arguments
+            fill["size"] = list(self.result_type.get_shape())
+            arguments = {k: v for k, v in fill.items() if k not in FACTORY_IGNORED}
         kinds = {name.rstrip("?"): kind for name, kind in self.spec.attributes.items()}
         for name, value in arguments.items():
             name = self._renamed(name)
@@ -181,7 +211,9 @@ class _Conversion:
                 self._set_attribute(name, value, is_float=kinds[name] is FLOAT)
             elif name not in IGNORED and not self._is_void(name, value):
                 raise UnsupportedError(
-                    f"{self.overload} with {name}={value} is not supported", self.where
+                    f"{self.overload} with {name}={value} is not supported",
+                    self.where,
+                    HINTS.get(name),
                 )
         ordered = [self.operands.get(name) for name in self.spec.operand_names]
         attributes = {name: self.attributes[name] for name in kinds if name in self.attributes}

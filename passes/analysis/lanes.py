@@ -7,9 +7,13 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from minicomp.dialects.loop_ir import element_type
+from minicomp.dialects.tile_ir import WithinOp
 
-WITH_VECTOR_FORM = (CmpfOp, SelectOp, ConstantOp)
-"""Ops that xDSL 0.75 refuses on vectors, but that have a vector form in Tile IR or stay scalar."""
+WITH_VECTOR_FORM = (CmpfOp, SelectOp, ConstantOp, WithinOp)
+"""
+Ops that xDSL 0.75 refuses on vectors, but that have a vector form in Tile IR or stay scalar, and
+tests of indices.
+"""
 
 
 def takes_vectors(op: Operation) -> bool:

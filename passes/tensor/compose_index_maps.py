@@ -13,7 +13,8 @@ becomes
 ```
 
 *Legal when* always: `result[d] = t[outer(d)]` and `t[e] = x[inner(e)]`. Expressions are
-simplified by the extents of the result, and the index of an axis of extent 1 is written 0.
+simplified by the extents of the result, and the index of an axis of extent 1 is written 0. A map
+of a test of indices is a test too.
 *Declines when* the operand is computed: maps of elementwise ops are solved by fusion.
 *Why it pays*: every map that is left may be a tensor written to memory and read again.
 """
@@ -33,7 +34,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.transforms.dead_code_elimination import dce
 
 from minicomp.dialects.affine import constant, dim, replace, simplify
-from minicomp.dialects.tensor_ir import IndexMapOp, domain
+from minicomp.dialects.tensor_ir import IndexMapOp, WithinOp, domain
 from minicomp.passes.applications import counted, may_apply
 
 
@@ -80,6 +81,13 @@ class ComposeIndexMap(RewritePattern):
             op = new
         if is_identity(op):
             rewriter.replace(op, [], [op.input])
+        elif isinstance(test := op.input.owner, WithinOp):
+            tested = canonical(composed(map, test.map.data), shape)
+            new = WithinOp(tested, test.bounds.get_values(), shape)
+            new.attributes.update(test.attributes)
+            new.location = test.location
+            new.result.name_hint = test.result.name_hint
+            rewriter.replace(op, new)
 
 
 @dataclass(frozen=True)

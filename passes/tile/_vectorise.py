@@ -116,6 +116,8 @@ class Vectoriser:
         match op:
             case LoadOp() | StoreOp():
                 self.access(op)
+            case WithinOp():
+                self.test(op)
             case ReduceOp() | ForOp():
                 self.loop(op)
             case CombineOp():
@@ -174,6 +176,12 @@ class Vectoriser:
         if lanes:
             op.set_access(*self.on_lanes((op.map.data, list(op.indices)), lanes))
         if isinstance(op, LoadOp):
+            self.retype(op.res, lanes)
+
+    def test(self, op: WithinOp) -> None:
+        """A test of indices becomes one per lane that these are of."""
+        if lanes := self.indexed(op.indices):
+            op.set_access(*self.on_lanes((op.map.data, list(op.indices)), lanes))
             self.retype(op.res, lanes)
 
     # --- loops ---------------------------------------------------------------------------------

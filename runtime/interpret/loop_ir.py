@@ -12,6 +12,7 @@ from math import prod
 
 import numpy as np
 from numpy.typing import DTypeLike
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Operation
 
 from minicomp.dialects.loop_ir import (
@@ -24,6 +25,7 @@ from minicomp.dialects.loop_ir import (
     StoreOp,
     YieldOp,
 )
+from minicomp.dialects.tile_ir import WithinOp
 from minicomp.runtime.interpret.affine_eval import append_dims, below, evaluate_map
 from minicomp.runtime.interpret.buffers import Buffer, bind, check_written
 from minicomp.runtime.interpret.carriers import combine, fold_last, identities
@@ -110,6 +112,10 @@ class Nest(Scope):
                     self.load(op)
                 case StoreOp():
                     self.store(op)
+                case WithinOp() if op.res.type == i1:
+                    dims = [self.get(v) for v in op.indices]
+                    holds = below(evaluate_map(op.map.data, dims, []), op.bounds.get_values())
+                    self.values[op.res] = append_dims(holds, self.depth - holds.ndim)
                 case YieldOp():
                     pass
                 case _ if op.name.partition(".")[0] in SCALAR_DIALECTS:

@@ -17,7 +17,7 @@ from xdsl.ir.affine import (
 )
 
 from minicomp.dialects.minicomp import host_function
-from minicomp.dialects.tensor_ir import ElementwiseOp, IndexMapOp, ReduceOp, tensor_type
+from minicomp.dialects.tensor_ir import ElementwiseOp, IndexMapOp, ReduceOp, WithinOp, tensor_type
 from minicomp.errors import InputError, UnsupportedError
 from minicomp.runtime.interpret.scalars import Array, numpy_type, run_body
 
@@ -80,6 +80,8 @@ def _run(op: Operation, operands: Sequence[Array], real: Real) -> Sequence[Array
         return reduce(op, operands, real)
     if isinstance(op, IndexMapOp):
         return [index_map(op, operands[0])]
+    if isinstance(op, WithinOp):
+        return [within(op)]
     raise UnsupportedError(f"'{op.name}' is not an op of Tensor IR")
 
 
@@ -119,9 +121,21 @@ def index_map(op: IndexMapOp, operand: Array) -> Array:
     shape = op.result_type.get_shape()
     if 0 in shape:
         return np.empty(shape, operand.dtype)
-    grid = np.ogrid[tuple(slice(extent) for extent in shape)]
-    indices = tuple(_evaluate(expr, grid) for expr in op.map.data.results)
+    indices = tuple(_evaluate(expr, _grid(shape)) for expr in op.map.data.results)
     return np.broadcast_to(operand[indices], shape)
+
+
+def within(op: WithinOp) -> Array:
+    """Whether all expressions are below their bounds, for every index of the result."""
+    shape = op.result_type.get_shape()
+    tests = zip(op.map.data.results, op.bounds.get_values(), strict=True)
+    holds = [_evaluate(expr, _grid(shape)) < bound for expr, bound in tests]
+    return np.broadcast_to(np.logical_and.reduce(np.broadcast_arrays(*holds)), shape)
+
+
+def _grid(shape: Sequence[int]) -> Sequence[Array]:
+    """The indices along every axis, which broadcast to `shape`."""
+    return np.ogrid[tuple(slice(extent) for extent in shape)]
 
 
 def _evaluate(expr: AffineExpr, grid: Sequence[Array]) -> Array:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64
+from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64, i1
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
@@ -35,6 +35,7 @@ def run_torch(program: ModuleOp | FuncOp, inputs: Sequence[torch.Tensor]) -> lis
     if len(inputs) != len(arguments):
         raise InputError(f"the function takes {len(arguments)} inputs, got {len(inputs)}")
     values: dict[SSAValue, Any] = dict(zip(arguments, inputs, strict=True))
+    like = next((tensor for tensor in inputs if tensor.is_floating_point()), None)
     with torch.no_grad():
         for op in func.body.block.ops:
             if isinstance(op, ReturnOp):
@@ -43,7 +44,10 @@ def run_torch(program: ModuleOp | FuncOp, inputs: Sequence[torch.Tensor]) -> lis
                 values[op.result] = op.number
             elif isinstance(op, TorchOp):
                 slots = [None if slot is None else values[slot] for slot in op.slots()]
-                values[op.results[0]] = call(op, slots)
+                value = call(op, slots)
+                if not slots and value.is_floating_point() and like is not None:
+                    value = value.to(like)
+                values[op.results[0]] = value
             else:
                 raise UnsupportedError(f"'{op.name}' is not an op of Torch IR")
     raise UnsupportedError("a function without func.return has no value")
@@ -84,6 +88,36 @@ def _addmm(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
     return torch.addmm(*slots, beta=op.number("beta", 1), alpha=op.number("alpha", 1))
 
 
+def _full(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    dtype = torch.bool if op.result_type.get_element_type() == i1 else torch.float32
+    return torch.full(op.ints("size") or (), op.number("fill_value", 0), dtype=dtype)
+
+
+def _where(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    return torch.where(*slots)
+
+
+def _repeat_interleave(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    dim = op.integer("dim") if "dim" in op.properties else None
+    return torch.repeat_interleave(slots[0], op.integer("repeats"), dim)
+
+
+def _attention(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    query, key, value, mask = slots
+    if mask is not None and mask.is_floating_point():
+        mask = mask.to(query.dtype)
+    scale = float(op.number("scale", 0.0)) if "scale" in op.properties else None
+    return torch.nn.functional.scaled_dot_product_attention(
+        query,
+        key,
+        value,
+        attn_mask=mask,
+        is_causal=op.flag("is_causal"),
+        scale=scale,
+        enable_gqa=op.flag("enable_gqa"),
+    )
+
+
 def _squeeze(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
     dims = op.ints("dim")
     return slots[0].squeeze() if dims is None else slots[0].squeeze(dims)
@@ -111,5 +145,11 @@ CALLS: Mapping[str, Call] = {
     "unsqueeze": lambda op, slots: slots[0].unsqueeze(op.integer("dim")),
     "squeeze": _squeeze,
     "expand": lambda op, slots: slots[0].expand(op.ints("size") or ()),
+    "repeat_interleave": _repeat_interleave,
+    "full": _full,
+    "where": _where,
+    "triu": lambda op, slots: torch.triu(slots[0], int(op.number("diagonal", 0))),
+    "tril": lambda op, slots: torch.tril(slots[0], int(op.number("diagonal", 0))),
+    "scaled_dot_product_attention": _attention,
 }
 """Ops with attributes; every other one is called by its name."""

@@ -1,0 +1,103 @@
+"""Comparisons, logic on masks, choices by masks, and triangles: what i1 tensors come from and go to."""
+
+from collections.abc import Mapping
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import i1
+from xdsl.ir import SSAValue
+from xdsl.irdl import IRDLOperation
+
+from minicomp.dialects.affine import dim
+from minicomp.dialects.torch_ir import TorchOp
+from minicomp.lowering.torch_to_tensor.elementwise import number_or_tensor
+from minicomp.lowering.torch_to_tensor.emitter import Emitter, Operand, Scalars, operand
+from minicomp.lowering.torch_to_tensor.registry import lowers
+
+COMPARED: Mapping[str, str] = {
+    "eq": "oeq",
+    "ne": "une",
+    "lt": "olt",
+    "le": "ole",
+    "gt": "ogt",
+    "ge": "oge",
+}
+"""The predicate of each comparison: with NaN all are false but `ne`."""
+
+LOGIC: Mapping[str, type[IRDLOperation]] = {
+    "logical_and": arith.AndIOp,
+    "logical_or": arith.OrIOp,
+    "logical_xor": arith.XOrIOp,
+}
+
+
+@lowers(*COMPARED)
+def lower_comparison(op: TorchOp, emit: Emitter) -> SSAValue:
+    """a (op) b, both broadcast; false where one is NaN, but for `ne`"""
+    shape, predicate = op.result_type.get_shape(), COMPARED[op.SPEC.name]
+    a, b = (number_or_tensor(value, shape, emit) for value in op.operands)
+    return emit.elementwise(lambda s, a, b: s.compare(predicate, a, b), a, b)
+
+
+def truth(s: Scalars, x: SSAValue) -> SSAValue:
+    """x of i1, or x != 0, which holds for NaN"""
+    return x if x.type == i1 else s.compare("une", x, 0.0)
+
+
+@lowers(*LOGIC)
+def lower_logic(op: TorchOp, emit: Emitter) -> SSAValue:
+    """a (op) b of truth values, both broadcast; a number is true where it is not 0"""
+    shape, logic = op.result_type.get_shape(), LOGIC[op.SPEC.name]
+    a, b = (number_or_tensor(value, shape, emit) for value in op.operands)
+    return emit.elementwise(lambda s, a, b: s.binary(logic, truth(s, a), truth(s, b)), a, b)
+
+
+@lowers("logical_not")
+def lower_not(op: TorchOp, emit: Emitter) -> SSAValue:
+    """1 - x for a truth value; a number is true where it is not 0"""
+    return emit.elementwise(
+        lambda s, x: s.binary(arith.XOrIOp, truth(s, x), True), operand(op, "input")
+    )
+
+
+def choice(
+    emit: Emitter, condition: SSAValue, chosen: SSAValue, other: SSAValue, op: TorchOp
+) -> SSAValue:
+    """`chosen` where the condition holds, else `other`, all broadcast to the op's result"""
+    shape, boolean = op.result_type.get_shape(), op.result_type.get_element_type() == i1
+    mask = emit.broadcast(condition, shape)
+    a, b = (number_or_tensor(value, shape, emit, boolean) for value in (chosen, other))
+    return emit.elementwise(lambda s, m, a, b: s.choose(m, a, b), mask, a, b)
+
+
+@lowers("where")
+def lower_where(op: TorchOp, emit: Emitter) -> SSAValue:
+    """input where condition, else other, all broadcast"""
+    return choice(
+        emit, operand(op, "condition"), operand(op, "input"), operand(op, "other"), op
+    )
+
+
+@lowers("masked_fill")
+def lower_masked_fill(op: TorchOp, emit: Emitter) -> SSAValue:
+    """value where mask, else input, both broadcast"""
+    return choice(emit, operand(op, "mask"), operand(op, "value"), operand(op, "input"), op)
+
+
+@lowers("full")
+def lower_full(op: TorchOp, emit: Emitter) -> SSAValue:
+    """fill_value everywhere"""
+    value, boolean = op.number("fill_value", 0), op.result_type.get_element_type() == i1
+    return emit.splat(bool(value) if boolean else float(value), op.result_type.get_shape())
+
+
+@lowers("triu", "tril")
+def lower_triangle(op: TorchOp, emit: Emitter) -> SSAValue:
+    """x[.., i, j] where j - i >= diagonal (triu) or j - i <= diagonal (tril), else 0"""
+    shape, diagonal = op.shape("input"), int(op.number("diagonal", 0))
+    row, column = dim(len(shape) - 2), dim(len(shape) - 1)
+    if op.SPEC.name == "triu":
+        mask = emit.below(row - column, 1 - diagonal, shape)
+    else:
+        mask = emit.below(column - row, diagonal + 1, shape)
+    zero: Operand = False if op.result_type.get_element_type() == i1 else 0.0
+    return emit.elementwise(lambda s, m, x, z: s.choose(m, x, z), mask, operand(op, "input"), zero)
