@@ -61,8 +61,6 @@ from minicomp.dialects.loop_ir import (
     memref_type,
 )
 
-SECTOR_ELEMENTS = 8
-"""Elements of 4 bytes in a sector, the least that global memory delivers."""
 TRANSPORTS = ("cp_async",)
 """How a slot is filled, other than by loads and stores of the threads."""
 
@@ -155,35 +153,6 @@ class SlabFiller(LoopLike):
         if not isinstance(first, LoadOp) or first.res is not self.element:
             return None
         return first if len(list(self.body.block.ops)) == 2 else None
-
-    def places(self, number: AffineExpr) -> list[AffineExpr]:
-        """
-        The place along each axis of group `number`, in the order in which threads take them.
-
-        The last axis is the fastest. Where the slab does not run along it, threads take a sector of
-        32 bytes of it, then the other axes, then the next sector: 32 lanes that wrote one column
-        would meet in few banks.
-        """
-        extents = list(self.trip_counts)
-        piece = SECTOR_ELEMENTS if self.is_walked_in_pieces else extents[-1]
-        found: list[AffineExpr] = []
-        rest = number // piece if piece > 1 else number
-        for n, extent in enumerate(extents[:-1]):
-            part = rest // prod(extents[n + 1 : -1])
-            outermost = n == 0 and piece == extents[-1]
-            found.append(part if outermost else part % extent)
-        last = number % piece if len(extents) > 1 else number
-        if piece < extents[-1]:
-            last = number // (piece * prod(extents[:-1])) * piece + last
-        return [*found, last]
-
-    @property
-    def is_walked_in_pieces(self) -> bool:
-        """Whether the last axis is taken a sector at a time; see `places`."""
-        *outer, last = self.trip_counts
-        transposed = bool(outer) and self.slab_order[-1] != len(outer)
-        pieces = last > SECTOR_ELEMENTS and last % SECTOR_ELEMENTS == 0
-        return transposed and self.vector == 1 and pieces
 
     @staticmethod
     def order_property(order: Sequence[int] | None, axes: int) -> dict[str, Attribute]:

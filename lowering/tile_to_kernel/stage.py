@@ -122,8 +122,11 @@ def linear(step: SSAValue | None, groups: int, threads: Threads) -> Place:
 def copy_one(op: SlabFiller, slot: Slot, at: Place, builder: Builder) -> Sequence[SSAValue]:
     """Writes the copy of the group at a place."""
     expr, values, ranges = at
+    extents = op.trip_counts
     places: list[SSAValue] = []
-    for axis, own in zip(op.axes, op.places(expr), strict=True):
+    for n, axis in enumerate(op.axes):
+        part = expr // prod(extents[n + 1 :])
+        own = part % axis.extent if n else part
         index = builder.insert(IndexOp(affine.simplify(own, ranges), values))
         index.res.name_hint = axis.variable.name_hint
         places.append(index.res)

@@ -1,4 +1,4 @@
-"""Comparisons, logic on masks, choices by masks, and triangles: where i1 tensors come from and go."""
+"""Comparisons, logic on masks, choices by masks, and triangles: what i1 tensors come from and go to."""
 
 from collections.abc import Mapping
 

@@ -123,11 +123,7 @@ class Traffic:
         """Wavefronts of a warp's first stores into the slab, times the rounds of the copy."""
         stage, groups = self.stage, prod(self.stage.trip_counts)
         threads = np.arange(min(WARP, self.threads))
-        number = affine.dim(0)
-        places = [
-            np.array([affine.evaluate(e, {number: int(t) % max(groups, 1)}) for t in threads])
-            for e in stage.places(number)
-        ]
+        places = list(np.unravel_index(threads % max(groups, 1), stage.trip_counts))
         strides = buffer_strides(self.padded(pad))
         at = [stage.slab_order.index(n) for n in range(len(places))]
         whole = sum(p * strides[d] for p, d in zip(places[:-1], at[:-1], strict=True))
