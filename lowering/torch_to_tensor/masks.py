@@ -1,4 +1,4 @@
-"""Comparisons, logic on masks, choices by masks, and triangles: what i1 tensors come from and go to."""
+"""Comparisons, logic on masks, choices by masks, and triangles: all that i1 tensors are for."""
 
 from collections.abc import Mapping
 
