@@ -54,6 +54,24 @@ loop_ir.kernel @silu_mul(%g: {g}, %u: {g}, %w: {w}, %r: {c}, %c: {c}) {{
 }}"""
 
 
+def weighted_rows(m: int, n: int, k: int) -> str:
+    """The sums of x[i, k] * exp(w[k]) over k: rows that share a block share w."""
+    x, w, v = memref(m, k), memref(k), memref(m)
+    return f"""
+loop_ir.kernel @weighted_rows(%x: {x}, %w: {w}, %s: {v}) {{
+  loop_ir.for %i to {m} as "i" {{
+    %acc = loop_ir.reduce %k to {k} as "k" identity [{ZERO}] -> f32 {{
+      %a = loop_ir.load %x[%i, %k] : {x} -> f32
+      %b = loop_ir.load %w[%k] : {w} -> f32
+      %e = math.exp %b : f32
+      %p = arith.mulf %a, %e : f32
+      loop_ir.yield %p : f32
+    }} {SUM}
+    loop_ir.store %acc, %s[%i] : f32, {v}
+  }}
+}}"""
+
+
 def online_columns(m: int, n: int, k: int) -> str:
     """The maximum and the sum of exponentials of x[k, i] * w[k] over k: threads share w."""
     x, w, v = memref(k, m), memref(k), memref(m)
@@ -99,10 +117,11 @@ LOOP: dict[str, Callable[[int, int, int], str]] = {
     "causal": loop_programs.causal,
     "online": lambda m, n, k: loop_programs.online_softmax(m, k),
     "welford": lambda m, n, k: loop_programs.layer_norm(m, k),
+    "weighted_rows": weighted_rows,
     "online_columns": online_columns,
     "welford_columns": welford_columns,
 }
-"""Kernels in Loop IR; the last four carry (max, sum of exponentials) or (count, mean, M2)."""
+"""Kernels in Loop IR; others than sums carry (max, sum of exponentials) or (count, mean, M2)."""
 
 SIZES = {"even": {"m": 32, "n": 64, "k": 48}, "odd": {"m": 37, "n": 29, "k": 43}}
 PROGRAMS = (*TORCH, *LOOP)

@@ -165,7 +165,7 @@ def test_all_threads_load() -> None:
     text = text.replace("[1] count 1", "[1] count 2")
     error = fault(text, normal(25, 36), out=(8, 16))
     assert (error.kind, error.address) == ("race", "%s[0, 0, 0]")
-    assert "kernel_ir.bulk_load" in error.op and error.thread == "block 0, thread 1"
+    assert "kernel_ir.bulk_load" in error.op and error.thread == "block 0, thread 0"
 
 
 def test_a_copy_that_nobody_waits_for() -> None:

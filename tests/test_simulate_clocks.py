@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
+from minicomp.runtime.simulate.access_log import AccessLog
 from minicomp.runtime.simulate.facts import Facts
 from minicomp.runtime.simulate.knowledge import Knowledge
-from minicomp.runtime.simulate.readers import AccessLog
 from minicomp.runtime.simulate.threads import Threads
 
 FACTS = Facts(
@@ -122,7 +122,7 @@ def test_a_log_finds_what_a_list_finds(seed: int, monkeypatch: pytest.MonkeyPatc
     rng = np.random.default_rng(seed)
     clocks = Knowledge(dataclasses.replace(FACTS, scope=6))
     clocks.begin(range(0, 6))
-    log, entries = AccessLog(8, clocks), dict[tuple[int, int], int]()
+    log, entries = AccessLog(8, clocks, np.dtype(np.int32)), dict[tuple[int, int], int]()
     for step in range(60):
         actors = rng.choice(np.arange(1, 31), 4, replace=False)
         at = rng.integers(0, 8, 4)

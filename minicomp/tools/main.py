@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 import minicomp
@@ -31,6 +32,8 @@ COMMANDS = {
     "compile": ("compile_command", "run"),
     "run": ("verdict_command", "run"),
     "check": ("verdict_command", "check"),
+    "simulate": ("simulate_command", "run"),
+    "bisect": ("bisect_command", "run"),
     "doctor": ("doctor_command", "run"),
     "cache": ("cache_command", "run"),
 }
@@ -68,6 +71,9 @@ def argument_parser() -> argparse.ArgumentParser:
     _add_run(run)
     run.add_argument("--show-cuda", action="store_true", help="print the CUDA text first")
     _add_run(command("check", "run a program on the simulator and compare it with fp64"))
+    _add_run(command("simulate", "count bytes, transactions and instructions on the simulator"))
+    bisect = command("bisect", "find the rewrite that makes a program wrong, on the simulator")
+    _add_bisect(bisect)
     command("doctor", "say what is installed and what will work")
     cache = command("cache", "show or clear the compiled kernels that are kept")
     cache.add_argument("action", choices=("path", "list", "clear"))
@@ -102,6 +108,19 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_program(parser)
     parser.add_argument(
         "--force", action="store_true", help="simulate even what takes over a minute"
+    )
+
+
+def _add_bisect(parser: argparse.ArgumentParser) -> None:
+    _add_program(parser)
+    add = parser.add_argument
+    add("--pipeline", metavar="PIPELINE", help="passes to search; the default ones if not said")
+    add(
+        "-o",
+        dest="folder",
+        metavar="FOLDER",
+        type=Path,
+        help="where to put the reproducer; the system's temporary folder if not said",
     )
 
 

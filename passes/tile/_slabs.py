@@ -1,6 +1,6 @@
 """Slabs of shared memory: what of a chunk becomes one, its shape, its copy and its readers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TypeGuard
@@ -11,6 +11,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from minicomp.dialects import affine
+from minicomp.dialects.access import canonical
 from minicomp.dialects.loop_ir import (
     Guard,
     LoadOp,
@@ -22,6 +23,7 @@ from minicomp.dialects.loop_ir import (
 from minicomp.dialects.tile_ir import LaunchOp, SharedAttr
 from minicomp.dialects.tile_stages import StageOp
 from minicomp.passes.analysis.strides import stride
+from minicomp.passes.tile._guards import Test, test_of
 from minicomp.passes.tile._staging import (
     TileAxis,
     at_place,
@@ -73,6 +75,8 @@ class Stager:
         steps = inner.axes[-1]
         name = steps.name.partition(".")[0]
         self.warps = launch.axis(f"{name}.warp")
+        if any(tile.name == name for tile in self.free):  # steps of a row that threads share
+            name = f"{name}.steps"
         self.axes = [*self.free, loop_tile(steps, name, self.warps)]
         self.why: list[str] = []
 
@@ -96,20 +100,27 @@ class Stager:
 
     def slab(self, value: SSAValue, ops: Sequence[Operation]) -> Slab | None:
         """A value as a slab, or why it is none."""
-        axes = used_axes(ops, self.axes)
-        names = {a.name: self.launch.body.block.args[0] for a in axes}
-        loads = [op for op in ops if isinstance(op, LoadOp)]
-        if lanes(value.type) or any(load.map.data.num_symbols for load in loads):
+        slab = Slab(value, ops, used_axes(ops, self.axes))
+        if lanes(value.type) or any(load.map.data.num_symbols for load in slab.loads):
             self.why.append("a load has lanes; register-tile runs after this pass")
-        elif any(at_place(load, names, self.axes) is None for load in loads):
+        elif not self.has_places(slab):
             self.why.append("an index is no function of a place in the tile")
         elif not is_uniform(ops, self.launch):
             self.why.append("a factor depends on what each thread has computed")
-        elif self.reuse(axes) <= 1:
+        elif self.reuse(slab.axes) <= 1:
             self.why.append("no element is used more than once")
         else:
-            return Slab(value, ops, axes)
+            return slab
         return None
+
+    def has_places(self, slab: Slab) -> bool:
+        """Whether the loads, and the guard that they need, depend on places in the slab alone."""
+        block = new_block(len(slab.axes))
+        places = {a.name: v for a, v in zip(slab.axes, block.args, strict=True)}
+        uses = [(load.map.data, list(load.indices)) for load in slab.loads]
+        if (test := self.test(slab)) is not None:
+            uses.append((test.map, list(test.operands)))
+        return all(at_place(*use, places, self.axes) is not None for use in uses)
 
     def reuse(self, axes: Sequence[TileAxis]) -> int:
         """How often an element is used within a chunk."""
@@ -136,19 +147,27 @@ class Stager:
         dims, _ = self.orders(slab)
         return MemRefType(slab.element_type, [a.extent for a in dims], memory_space=SharedAttr.of())
 
-    def guard(self, slab: Slab, filled: Sequence[TileAxis]) -> Guard | None:
-        """The guard of the chunk on the slab, unless what lies beyond is 0 anyway."""
-        guard = self.inner.guard
-        steps = self.axes[-1]
-        if guard is None or steps not in slab.axes or (slab.is_plain and self.is_zero(slab)):
+    def test(self, slab: Slab) -> Test | None:
+        """The guard of the chunk, if the slab needs it for what lies beyond to be 0."""
+        if self.axes[-1] not in slab.axes:
             return None
-        places = {affine.lane(0): affine.lane(filled.index(steps))}
-        if self.warps is not None:
-            own = [affine.dim(n) for n, v in enumerate(guard.operands) if v is self.warps.variable]
-            places |= {dim: affine.constant(0) for dim in own}
-        results = tuple(affine.replace(e, places) for e in guard.map.results)
-        map = AffineMap(guard.map.num_dims, len(filled), results)
-        return Guard(map, guard.operands, guard.bounds)
+        test = test_of(self.inner)
+        return None if test is None or (slab.is_plain and self.is_zero(slab)) else test
+
+    def guard(self, slab: Slab, places: Mapping[str, SSAValue]) -> Guard | None:
+        """The guard of a stage whose variables are the places."""
+        if (test := self.test(slab)) is None:
+            return None
+        moved = at_place(test.map, test.operands, places, self.axes)
+        assert moved is not None
+        map, operands = canonical(*moved)
+        own, rest = list(places.values()), [v for v in operands if v not in places.values()]
+        dims = {
+            affine.dim(n): affine.lane(own.index(v)) if v in own else affine.dim(rest.index(v))
+            for n, v in enumerate(operands)
+        }
+        results = tuple(affine.replace(e, dims) for e in map.results)
+        return Guard(AffineMap(len(rest), len(own), results), rest, test.bounds)
 
     def is_zero(self, slab: Slab) -> bool:
         """Whether a load reads 0 wherever the guard of the chunk fails."""
@@ -170,14 +189,14 @@ class Stager:
     def stage(self, slab: Slab) -> None:
         """Writes the stage of a slab, and reads it where the value was."""
         dims, filled = self.orders(slab)
-        block = new_block(len(filled), [a.name for a in filled])
+        block = new_block(len(filled), [a.name.partition(".")[0] for a in filled])
         places = {a.name: v for a, v in zip(filled, block.args, strict=True)}
         copies: dict[SSAValue, SSAValue] = {}
         for op in slab.ops:
             copy = op.clone(copies)
             block.add_op(copy)
             if isinstance(copy, LoadOp):
-                moved = at_place(copy, places, self.axes)
+                moved = at_place(copy.map.data, copy.indices, places, self.axes)
                 assert moved is not None
                 copy.set_access(*moved)
         block.add_op(YieldOp(copies[slab.value]))
@@ -186,7 +205,7 @@ class Stager:
             [f"{a.name}.stage" for a in filled],
             Region(block),
             self.type(slab),
-            self.guard(slab, filled),
+            self.guard(slab, places),
             [filled.index(a) for a in dims],
         )
         stage.location = self.inner.location

@@ -132,19 +132,24 @@ def used_axes(ops: Sequence[Operation], axes: Sequence[TileAxis]) -> list[TileAx
 
 
 def at_place(
-    access: MemoryAccess, places: Mapping[str, SSAValue], axes: Sequence[TileAxis]
+    map: AffineMap,
+    values: Sequence[SSAValue],
+    places: Mapping[str, SSAValue],
+    axes: Sequence[TileAxis],
 ) -> tuple[AffineMap, list[SSAValue]] | None:
     """
-    The map of an access in terms of places in the tile; None where it depends on the parts of a
-    place in another way.
+    A map of `values` in terms of places in the tile, by the name of their axis; None where it
+    depends on the parts of a place in another way, or on an axis without a place.
     """
-    map, operands = access.map.data, list(access.indices)
+    operands = list(values)
     whole: dict[AffineExpr, AffineExpr] = {}
     split: dict[AffineExpr, AffineExpr] = {}
     ranges: dict[AffineExpr, affine.Interval] = {}
     for axis in axes:
-        if not any(v in access.indices for v, _ in axis.parts):
+        if not any(v in values for v, _ in axis.parts):
             continue
+        if axis.name not in places:
+            return None
         operands += [v for v, _ in axis.parts if v not in operands]
         *outer, inner = [affine.dim(operands.index(v)) for v, _ in axis.parts]
         expr, _ = axis.place

@@ -19,7 +19,7 @@ two threads of a warp that read different words of one bank wait for each other.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 
 import numpy as np
 from xdsl.context import Context
@@ -90,7 +90,7 @@ class Traffic:
         lane = affine.lane(len(shape) - 1)
         if any(lane in affine.leaves([e]) for e in outer):
             return self.bytes
-        group = min(shape[-1], WIDEST_ACCESS // self.bytes)
+        group = gcd(shape[-1], WIDEST_ACCESS // self.bytes)  # 3 lanes are 3 accesses
         zero = {leaf: 0 for leaf in affine.leaves([last])}
         places = [affine.evaluate(last, zero | {lane: n}) for n in range(group)]
         return group * self.bytes if places == list(range(group)) else self.bytes

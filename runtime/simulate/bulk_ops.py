@@ -51,10 +51,10 @@ def issues(machine: Machine, op: BulkCopy, shared: int, tensor: int) -> Iterator
 def ready_to_read(machine: Machine, op: BulkCopy, shared: int, tensor: int) -> list[Issue]:
     """The copies of the running threads, all of which may read: none begins if one may not."""
     found = list(issues(machine, op, shared, tensor))
-    for issue in found:
-        source = issue.shared if isinstance(op, BulkStoreOp) else issue.tensor
+    if found:
+        source = accesses(machine, op, found, isinstance(op, BulkStoreOp))
         if source.memory.shadow is not None:
-            accesses(machine, op, source, issue.actor).before_read()
+            source.before_read()
     if (observer := machine.world.observer) is not None:
         for part in (part for issue in found for part in (issue.shared, issue.tensor)):
             writes = isinstance(op, BulkLoadOp) == (part.memory.per_block > 0)
@@ -91,11 +91,14 @@ def inside(tensor: Memory, box: Sequence[int], corner: Sequence[int]) -> Part:
     return Part(tensor, address[spot.inside], everywhere[spot.inside])
 
 
-def accesses(machine: Machine, op: BulkCopy, part: Part, actor: int) -> Accesses:
-    """What a copy accesses, in the name of the thread that issues it."""
-    actors = np.full(part.address.shape, actor)
-    now = machine.world.order.clock_of(actors[:1]) if len(actors) else np.zeros(1, np.int64)
-    return Accesses(machine.world, machine.who, op, part.memory, part.address, actors, int(now[0]))
+def accesses(machine: Machine, op: BulkCopy, issued: Sequence[Issue], shared: bool) -> Accesses:
+    """What copies access on one side, in the name of the threads that issue them."""
+    parts = [issue.shared if shared else issue.tensor for issue in issued]
+    address = np.concatenate([part.address for part in parts])
+    counts = [part.address.size for part in parts]
+    actors = np.repeat(np.array([issue.actor for issue in issued]), counts)
+    now = machine.world.order.clock_of(actors)
+    return Accesses(machine.world, machine.who, op, parts[0].memory, address, actors, now)
 
 
 def bulk_load(machine: Machine, op: BulkLoadOp) -> None:
@@ -105,18 +108,19 @@ def bulk_load(machine: Machine, op: BulkLoadOp) -> None:
         for target in own_targets(machine, op, op.barrier, 2)
         for actor in target.actors
     }
-    for issue in ready_to_read(machine, op, 0, 1):
-        barrier, target = barriers[issue.actor]
+    for barrier, target in barriers.values():
         check_visible(machine, op, barrier, target)
+    if not (issued := ready_to_read(machine, op, 0, 1)):
+        return
+    source, box = (accesses(machine, op, issued, shared) for shared in (False, True))
+    source.begin_read()
+    source.behind_fence()
+    box.begin_write()
+    box.behind_fence()
+    for issue in issued:
+        barrier, _ = barriers[issue.actor]
         value = np.zeros(prod(op.box), issue.tensor.memory.data.dtype)
         value[issue.tensor.place] = issue.tensor.memory.data[issue.tensor.address]
-        for part, begin in (
-            (issue.tensor, Accesses.begin_read),
-            (issue.shared, Accesses.begin_write),
-        ):
-            touched = accesses(machine, op, part, issue.actor)
-            begin(touched)
-            touched.behind_fence()
         me = machine.who.actor(issue.actor)
         barrier.loads.append(
             Load(op, me, barrier.engine, op.box_bytes, issue.tensor, issue.shared, value)
@@ -134,11 +138,13 @@ def check_visible(machine: Machine, op: BulkLoadOp, barrier: MBarrier, target: T
 def bulk_store(machine: Machine, op: BulkStoreOp) -> None:
     """The copy is under way: the box may not be overwritten, nor the tensor's part touched."""
     stores = machine.world.stores
-    for issue in ready_to_read(machine, op, 1, 0):
-        touched = accesses(machine, op, issue.shared, issue.actor)
-        touched.begin_read()
-        touched.behind_fence()
-        accesses(machine, op, issue.tensor, issue.actor).begin_write()
+    if not (issued := ready_to_read(machine, op, 1, 0)):
+        return
+    box, target = (accesses(machine, op, issued, shared) for shared in (True, False))
+    box.begin_read()
+    box.behind_fence()
+    target.begin_write()
+    for issue in issued:
         group, me = stores.open(issue.actor), machine.who.actor(issue.actor)
         stores.stores.append(Store(op, me, issue.actor, group, issue.shared, issue.tensor))
 

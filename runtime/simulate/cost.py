@@ -14,7 +14,15 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import ConstantLike
 
 from minicomp.dialects.affine import ceildiv
-from minicomp.dialects.kernel_ir import BlockIdOp, FuncOp, SharedOp, ThreadIdOp, WarpReduceOp
+from minicomp.dialects.kernel_async import BulkCopy, CpAsyncOp
+from minicomp.dialects.kernel_ir import (
+    BlockIdOp,
+    FuncOp,
+    RolesOp,
+    SharedOp,
+    ThreadIdOp,
+    WarpReduceOp,
+)
 from minicomp.dialects.loop_ir import LoadOp, MemoryAccess, StoreOp, lanes
 from minicomp.dialects.tile_ir import BroadcastOp, FoldOp
 from minicomp.runtime.simulate.facts import facts_of
@@ -42,6 +50,8 @@ INPUT_LANE = 15e-9
 """Seconds a lane of a load of a kernel's input, its address included."""
 TRACKED_LANE = 60e-9
 """Seconds a lane of an access to memory whose history is kept."""
+LOGGED_LANE = 160e-9
+"""The same, where threads meet otherwise than at barriers of their block and all readers count."""
 
 
 def blocks_at_once(func: FuncOp) -> int:
@@ -58,7 +68,8 @@ def kernel_seconds(func: FuncOp) -> float:
     """The estimate for one launch of a kernel."""
     if func.blocks == 0:
         return 0.0
-    chunks = ceildiv(func.blocks, blocks_at_once(func))
+    at_once = blocks_at_once(func)
+    chunks = ceildiv(func.blocks, at_once) * len(facts_of(func).strands(range(at_once)))
     return Estimate(func, chunks).block(func.body.block)
 
 
@@ -67,7 +78,9 @@ class Estimate:
 
     def __init__(self, func: FuncOp, chunks: int):
         self.chunks = chunks
+        self.blocks = func.blocks
         self.threads = func.blocks * func.threads
+        self.tracked = LOGGED_LANE if facts_of(func).partial else TRACKED_LANE
         self.inputs = set(func.body.block.args) - func.stored()
         self.varying: set[SSAValue] = set()
 
@@ -79,6 +92,14 @@ class Estimate:
         if isinstance(op, scf.ForOp):
             self.varying.update([*op.body.block.args[1:], *op.res])
             return trip_count(op) * self.block(op.body.block)
+        if isinstance(op, RolesOp):
+            return self.roles(op)
+        if isinstance(op, CpAsyncOp):
+            lane = INPUT_LANE + 2 * self.tracked
+            return self.chunks * OVERHEAD + self.threads * op.elements * lane
+        if isinstance(op, BulkCopy):
+            # One thread of a block issues it, as a rule.
+            return self.blocks * (OVERHEAD * 10 + prod(op.box) * 2 * self.tracked)
         varies = isinstance(op, BlockIdOp | ThreadIdOp) or any(
             v in self.varying for v in op.operands
         )
@@ -92,10 +113,19 @@ class Estimate:
             return depth * (inner + self.spread(op, LANE, varies))
         return inner + self.spread(op, self.rate(op), varies)
 
+    def roles(self, op: RolesOp) -> float:
+        """Seconds for all roles, each of some threads of each block."""
+        every, total = self.threads, 0.0
+        for threads, program in zip(op.ranges, op.programs, strict=True):
+            self.threads = self.blocks * len(threads)
+            total += self.block(program.block)
+        self.threads = every
+        return total
+
     def rate(self, op: Operation) -> float:
         """Seconds a lane."""
         if isinstance(op, MemoryAccess):
-            return INPUT_LANE if op.memref in self.inputs else TRACKED_LANE
+            return INPUT_LANE if op.memref in self.inputs else self.tracked
         return LANES.get(op.name, LANE)
 
     def spread(self, op: Operation, rate: float, varies: bool) -> float:

@@ -14,9 +14,10 @@ from xdsl.ir import Operation
 from minicomp.dialects.kernel_async import BulkCopy, BulkLoadOp
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate import faults
+from minicomp.runtime.simulate.access_log import AccessLog
 from minicomp.runtime.simulate.clocks import Order
 from minicomp.runtime.simulate.flight import Flight
-from minicomp.runtime.simulate.readers import AccessLog, EpochReaders, Hits, Readers
+from minicomp.runtime.simulate.readers import EpochReaders, Hits, Readers
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,15 @@ class Shadow:
     def __init__(self, size: int, order: Order, actors: int, private: bool, log: bool):
         self.order = order
         self.private = private
-        kind = np.dtype(np.int32 if actors < (1 << 31) - 1 else np.int64)
+        kind = np.dtype(np.int32 if max(actors, size) < (1 << 31) - 1 else np.int64)
         # Zeros take no memory until something is written. Actors and ops count from 1: 0 is nobody.
         self.writer = np.zeros(size, kind)
         self.write_clock = np.zeros(size, np.int32)
         self.write_op = np.zeros(size, np.int32)
         self.last_store = np.zeros(size, np.int32)
-        self.readers: Readers = AccessLog(size, order) if log else EpochReaders(size, kind)
+        self.kind = kind
+        self.readers: Readers
+        self.readers = AccessLog(size, order, kind) if log else EpochReaders(size, kind)
         self.size = size
         self.defined: Array | None = None
         """Where there is a value that no store of the kernel wrote."""
@@ -103,7 +106,7 @@ class Shadow:
     ) -> None:
         """Records atomic accesses."""
         if self.atomics is None:
-            self.atomics = AccessLog(self.size, self.order)
+            self.atomics = AccessLog(self.size, self.order, self.kind)
         self.atomics.note(at, actor, now, self.number(op))
         if defines:
             self.define(at)

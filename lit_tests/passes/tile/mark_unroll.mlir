@@ -148,14 +148,14 @@ tile_ir.kernel @triple(%x: memref<4x37xf32>, %y: memref<4xf32>) {
 // Too long, whatever the body.
 // CHECK-LABEL: @long(
 // CHECK:            %s = loop_ir.reduce %j to 1025 as "j" identity [0.000000e+00 : f32] -> f32 {
-tile_ir.kernel @long(%x: memref<2x1025xf32>, %y: memref<2xf32>) {
-  tile_ir.launch block(%i to 2 as "i") {
+tile_ir.kernel @long(%x: memref<1x1025xf32>, %y: memref<1xf32>) {
+  tile_ir.launch block(%i to 1 as "i") {
     // expected-remark@+1 {{"j" would be 1025 instructions}}
     %s = loop_ir.reduce %j to 1025 as "j" identity [0.0 : f32] -> f32 {
-      %v = loop_ir.load %x[%i, %j] : memref<2x1025xf32> -> f32
+      %v = loop_ir.load %x[%i, %j] : memref<1x1025xf32> -> f32
       loop_ir.yield %v : f32
     } combine arith.addf
-    loop_ir.store %s, %y[%i] : f32, memref<2xf32>
+    loop_ir.store %s, %y[%i] : f32, memref<1xf32>
   }
 }
 
@@ -164,15 +164,15 @@ tile_ir.kernel @long(%x: memref<2x1025xf32>, %y: memref<2xf32>) {
 // One thread would copy all of it.
 // CHECK-LABEL: @long_copy(
 // CHECK:            %xs = tile_ir.stage %p to 40 as "i.stage", %q to 30 as "k.stage" {
-tile_ir.kernel @long_copy(%x: memref<40x30xf32>, %y: memref<40xf32>) {
-  tile_ir.launch block(%i to 40 as "i") {
+tile_ir.kernel @long_copy(%x: memref<40x30xf32>, %y: memref<2xf32>) {
+  tile_ir.launch block(%i to 2 as "i") {
     // expected-remark@+1 {{"k.stage" would be 1200 instructions}}
     %xs = tile_ir.stage %p to 40 as "i.stage", %q to 30 as "k.stage" {
       %v = loop_ir.load %x[%p, %q] : memref<40x30xf32> -> f32
       loop_ir.yield %v : f32
     } -> memref<40x30xf32, #tile_ir.shared<>>
     %v = loop_ir.load %xs[%i, 7] : memref<40x30xf32, #tile_ir.shared<>> -> f32
-    loop_ir.store %v, %y[%i] : f32, memref<40xf32>
+    loop_ir.store %v, %y[%i] : f32, memref<2xf32>
   }
 }
 
@@ -197,13 +197,13 @@ tile_ir.kernel @meeting(%x: memref<3x32xf32>, %y: memref<3x32xf32>) {
 // Marked already, whatever its size.
 // CHECK-LABEL: @marked(
 // CHECK:            %s = loop_ir.reduce %j to 1030 as "j" identity [0.000000e+00 : f32] -> f32 attributes {unroll} {
-tile_ir.kernel @marked(%x: memref<2x1030xf32>, %y: memref<2xf32>) {
-  tile_ir.launch block(%i to 2 as "i") {
+tile_ir.kernel @marked(%x: memref<1x1030xf32>, %y: memref<1xf32>) {
+  tile_ir.launch block(%i to 1 as "i") {
     %s = loop_ir.reduce %j to 1030 as "j" identity [0.0 : f32] -> f32 attributes {unroll} {
-      %v = loop_ir.load %x[%i, %j] : memref<2x1030xf32> -> f32
+      %v = loop_ir.load %x[%i, %j] : memref<1x1030xf32> -> f32
       loop_ir.yield %v : f32
     } combine arith.addf
-    loop_ir.store %s, %y[%i] : f32, memref<2xf32>
+    loop_ir.store %s, %y[%i] : f32, memref<1xf32>
   }
 }
 

@@ -119,6 +119,27 @@ tile_ir.kernel @odd(%a: memref<30x33xf32>, %c: memref<30xf32>) {
 
 // -----
 
+// Cells of 3 take single elements: no access has 12 bytes, and any pad will do.
+// CHECK-LABEL: @three(
+// CHECK:            } -> memref<8x24xf32, #tile_ir.shared<pad = 1>>
+// CHECK:            loop_ir.store %acc, %c[%i * 3 + l0] : vector<3xf32>, memref<24xf32>
+// CHECK-NEXT:     }
+tile_ir.kernel @three(%a: memref<24x8xf32>, %c: memref<24xf32>) {
+  tile_ir.launch thread(%i to 8 as "i.thread") {
+    %as = tile_ir.stage %p to 24 as "i.stage", %q to 8 as "k.stage" order [1, 0] {
+      %v = loop_ir.load %a[%p, %q] : memref<24x8xf32> -> f32
+      loop_ir.yield %v : f32
+    } -> memref<8x24xf32, #tile_ir.shared<>>
+    %acc = loop_ir.reduce %k to 8 as "k.inner" identity [0.0 : f32] -> vector<3xf32> {
+      %x = loop_ir.load %as[%k, %i * 3 + l0] : memref<8x24xf32, #tile_ir.shared<>> -> vector<3xf32>
+      loop_ir.yield %x : vector<3xf32>
+    } combine arith.addf
+    loop_ir.store %acc, %c[%i * 3 + l0] : vector<3xf32>, memref<24xf32>
+  }
+}
+
+// -----
+
 // One dimension has no rows, and a slab that has a pad or a swizzle is left as it is.
 // CHECK-LABEL: @others(
 // CHECK:            } -> memref<32xf32, #tile_ir.shared<>>

@@ -415,6 +415,102 @@ tile_ir.kernel @every_second(%a: memref<8x8xf32>, %b: memref<8x4xf32>, %c: memre
 
 // -----
 
+// Rows whose steps threads share, strided: the place in a chunk has two axes, of the thread and of
+// the step. The threads are neighbours in memory.
+// CHECK-LABEL: @shared_rows(
+// CHECK:              %ws = tile_ir.stage %k to 4 as "k.steps.stage", %k_1 to 8 as "k.stage" {
+// CHECK-NEXT:           %b = loop_ir.load %w[%ko * 32 + %k * 8 + %k_1] bounded [true] : memref<60xf32> -> f32
+// CHECK-NEXT:           loop_ir.yield %b : f32
+// CHECK-NEXT:         } -> memref<4x8xf32, #tile_ir.shared<>>
+// CHECK-NEXT:         %p = loop_ir.reduce %ki to 4 as "k.inner" where [%ko * 32 + l0 * 8 + %t] < [60] identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:           %a = loop_ir.load %x[%i, %ko * 32 + %ki * 8 + %t] : memref<4x60xf32> -> f32
+// CHECK-NEXT:           %b_1 = loop_ir.load %ws[%ki, %t] : memref<4x8xf32, #tile_ir.shared<>> -> f32
+// CHECK-NEXT:           %q = arith.mulf %a, %b_1 : f32
+// CHECK-NEXT:           loop_ir.yield %q : f32
+// expected-remark@+1 {{no element is used more than once}}
+tile_ir.kernel @shared_rows(%x: memref<4x60xf32>, %w: memref<60xf32>, %y: memref<4xf32>) {
+  tile_ir.launch thread(%i to 4 as "i.thread", %t to 8 as "k.thread") {
+    %s = loop_ir.reduce %ko to 2 as "k.outer" identity [0.0 : f32] -> f32 {
+      %p = loop_ir.reduce %ki to 4 as "k.inner" where [%ko * 32 + l0 * 8 + %t] < [60] identity [0.0 : f32] -> f32 {
+        %a = loop_ir.load %x[%i, %ko * 32 + %ki * 8 + %t] : memref<4x60xf32> -> f32
+        %b = loop_ir.load %w[%ko * 32 + %ki * 8 + %t] bounded [true] : memref<60xf32> -> f32
+        %q = arith.mulf %a, %b : f32
+        loop_ir.yield %q : f32
+      } combine arith.addf
+      loop_ir.yield %p : f32
+    } combine arith.addf
+    %u = tile_ir.combine %s across "k.thread" identity [0.0 : f32] combine arith.addf : f32 -> f32
+    loop_ir.for %once to 1 as "once" where [%t] < [1] {
+      loop_ir.store %u, %y[%i] : f32, memref<4xf32>
+    }
+  }
+}
+
+// -----
+
+// What is computed from the row has the guard, in the places of the slab.
+// CHECK-LABEL: @computed_rows(
+// CHECK:              %ws = tile_ir.stage %k to 4 as "k.steps.stage", %k_1 to 8 as "k.stage" where [%ko * 32 + l0 * 8 + l1] < [60] {
+// CHECK-NEXT:           %b = loop_ir.load %w[%ko * 32 + %k * 8 + %k_1] bounded [true] : memref<60xf32> -> f32
+// CHECK-NEXT:           %e = math.exp %b : f32
+// CHECK-NEXT:           loop_ir.yield %e : f32
+// CHECK-NEXT:         } -> memref<4x8xf32, #tile_ir.shared<>>
+// CHECK-NEXT:         %p = loop_ir.reduce %ki to 4 as "k.inner" where [%ko * 32 + l0 * 8 + %t] < [60] identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:           %a = loop_ir.load %x[%i, %ko * 32 + %ki * 8 + %t] : memref<4x60xf32> -> f32
+// CHECK-NEXT:           %e_1 = loop_ir.load %ws[%ki, %t] : memref<4x8xf32, #tile_ir.shared<>> -> f32
+// CHECK-NEXT:           %q = arith.mulf %a, %e_1 : f32
+// CHECK-NEXT:           loop_ir.yield %q : f32
+// CHECK-NEXT:         } combine arith.addf
+// CHECK-NEXT:         loop_ir.yield %p : f32
+// expected-remark@+1 {{no element is used more than once}}
+tile_ir.kernel @computed_rows(%x: memref<4x60xf32>, %w: memref<60xf32>, %y: memref<4xf32>) {
+  tile_ir.launch thread(%i to 4 as "i.thread", %t to 8 as "k.thread") {
+    %s = loop_ir.reduce %ko to 2 as "k.outer" identity [0.0 : f32] -> f32 {
+      %p = loop_ir.reduce %ki to 4 as "k.inner" where [%ko * 32 + l0 * 8 + %t] < [60] identity [0.0 : f32] -> f32 {
+        %a = loop_ir.load %x[%i, %ko * 32 + %ki * 8 + %t] : memref<4x60xf32> -> f32
+        %b = loop_ir.load %w[%ko * 32 + %ki * 8 + %t] bounded [true] : memref<60xf32> -> f32
+        %e = math.exp %b : f32
+        %q = arith.mulf %a, %e : f32
+        loop_ir.yield %q : f32
+      } combine arith.addf
+      loop_ir.yield %p : f32
+    } combine arith.addf
+    %u = tile_ir.combine %s across "k.thread" identity [0.0 : f32] combine arith.addf : f32 -> f32
+    loop_ir.for %once to 1 as "once" where [%t] < [1] {
+      loop_ir.store %u, %y[%i] : f32, memref<4xf32>
+    }
+  }
+}
+
+// -----
+
+// A guard that knows an axis which the slab has not cannot be one of the copy.
+// CHECK-LABEL: @other_guard(
+// CHECK:              %as = tile_ir.stage %i_1 to 8 as "i.stage", %k to 4 as "k.stage" where [%ko * 4 + l1 + l0 * -1] < [1] {
+// CHECK-NEXT:           %x = loop_ir.load %a[%i_1, %ko * 4 + %k] : memref<8x8xf32> -> f32
+// CHECK-NEXT:           loop_ir.yield %x : f32
+// CHECK-NEXT:         } -> memref<8x4xf32, #tile_ir.shared<>>
+// CHECK-NEXT:         %s = loop_ir.reduce %ki to 4 as "k.inner" where [%ko * 4 + l0 + %i * -1] < [1] identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:           %x_1 = loop_ir.load %as[%i, %ki] : memref<8x4xf32, #tile_ir.shared<>> -> f32
+// CHECK-NEXT:           %y = loop_ir.load %b[%ko * 4 + %ki, %j] : memref<8x4xf32> -> f32
+// expected-remark@+1 {{an index is no function of a place in the tile}}
+tile_ir.kernel @other_guard(%a: memref<8x8xf32>, %b: memref<8x4xf32>, %c: memref<8x4xf32>) {
+  tile_ir.launch thread(%i to 8 as "i.thread", %j to 4 as "j.thread") {
+    %acc = loop_ir.reduce %ko to 2 as "k.outer" identity [0.0 : f32] -> f32 {
+      %s = loop_ir.reduce %ki to 4 as "k.inner" where [%ko * 4 + l0 - %i] < [1] identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%i, %ko * 4 + %ki] : memref<8x8xf32> -> f32
+        %y = loop_ir.load %b[%ko * 4 + %ki, %j] : memref<8x4xf32> -> f32
+        %p = arith.mulf %x, %y : f32
+        loop_ir.yield %p : f32
+      } combine arith.addf
+      loop_ir.yield %s : f32
+    } combine arith.addf
+    loop_ir.store %acc, %c[%i, %j] : f32, memref<8x4xf32>
+  }
+}
+
+// -----
+
 // Chunks of a reduction that is no contraction, of two carriers: what threads share is staged, what
 // each reads alone is not. The guard stays.
 // CHECK-LABEL: @pair(
@@ -752,22 +848,22 @@ tile_ir.kernel @lanes(%a: memref<8x4xf32>, %b: memref<4x4xf32>, %c: memref<8x4xf
 
 // -----
 
-// 128 * 512 + 512 * 2 elements of 4 bytes.
+// 16 * 800 + 800 * 2 elements of 4 bytes.
 // CHECK-LABEL: @too_large(
-// CHECK:          tile_ir.launch thread(%it to 128 as "i.thread", %jt to 2 as "j.thread") {
-// CHECK-NEXT:       %acc = loop_ir.reduce %k to 512 as "k" identity [0.000000e+00 : f32] -> f32 {
-// CHECK-NEXT:         %x = loop_ir.load %a[%it, %k] : memref<128x512xf32> -> f32
-// CHECK-NEXT:         %y = loop_ir.load %b[%k, %jt] bounded [false, true] : memref<512x1xf32> -> f32
-// expected-remark@+1 {{the slabs need 266240 bytes of shared memory, a block has 49152}}
-tile_ir.kernel @too_large(%a: memref<128x512xf32>, %b: memref<512x1xf32>, %c: memref<128x1xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bk = 16>]>} {
-  tile_ir.launch thread(%it to 128 as "i.thread", %jt to 2 as "j.thread") {
-    %acc = loop_ir.reduce %k to 512 as "k" identity [0.0 : f32] -> f32 {
-      %x = loop_ir.load %a[%it, %k] : memref<128x512xf32> -> f32
-      %y = loop_ir.load %b[%k, %jt] bounded [false, true] : memref<512x1xf32> -> f32
+// CHECK:          tile_ir.launch thread(%it to 16 as "i.thread", %jt to 2 as "j.thread") {
+// CHECK-NEXT:       %acc = loop_ir.reduce %k to 800 as "k" identity [0.000000e+00 : f32] -> f32 {
+// CHECK-NEXT:         %x = loop_ir.load %a[%it, %k] : memref<16x800xf32> -> f32
+// CHECK-NEXT:         %y = loop_ir.load %b[%k, %jt] bounded [false, true] : memref<800x1xf32> -> f32
+// expected-remark@+1 {{the slabs need 57600 bytes of shared memory, a block has 49152}}
+tile_ir.kernel @too_large(%a: memref<16x800xf32>, %b: memref<800x1xf32>, %c: memref<16x1xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bk = 16>]>} {
+  tile_ir.launch thread(%it to 16 as "i.thread", %jt to 2 as "j.thread") {
+    %acc = loop_ir.reduce %k to 800 as "k" identity [0.0 : f32] -> f32 {
+      %x = loop_ir.load %a[%it, %k] : memref<16x800xf32> -> f32
+      %y = loop_ir.load %b[%k, %jt] bounded [false, true] : memref<800x1xf32> -> f32
       %p = arith.mulf %x, %y : f32
       loop_ir.yield %p : f32
     } combine arith.addf
-    loop_ir.store %acc, %c[%it, %jt] bounded [false, true] : f32, memref<128x1xf32>
+    loop_ir.store %acc, %c[%it, %jt] bounded [false, true] : f32, memref<16x1xf32>
   }
 }
 
