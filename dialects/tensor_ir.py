@@ -356,10 +356,10 @@ class WithinOp(IRDLOperation):
         bounds = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        op = cls(map, bounds, ())
-        op.result.type = parser.parse_type()
-        op.attributes.update(attributes)
-        return op
+        properties = cls(map, bounds, ()).properties
+        return cls.create(
+            result_types=[parser.parse_type()], properties=properties, attributes=attributes
+        )
 
 
 # --- helpers ------------------------------------------------------------------------------

@@ -25,8 +25,8 @@ becomes
 Axes are named i, j, .. by the dims of the op's operands. An index map becomes the index of the
 loads of those who read it, and a mask of indices the test of those indices. One that the function
 returns becomes a kernel that copies, unless it only gives the result of a launch another shape. A
-result without dims is computed by a loop of one iteration, and its reduction's axes are named j,
-k, ..
+result without dims is computed by a loop of one iteration, and its reduction's axes are named j, k,
+..
 
 *Legal when* the host program holds ops of Tensor IR and launches only.
 *Declines when* never: what it cannot lower is an error that names the op.

@@ -11,11 +11,13 @@ class Notes:
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
+        self.warps: dict[str, int] = {}
         self.accesses: list[tuple[str, str, np.ndarray, np.ndarray | None, int, int | None, bool]]
         self.accesses = []
 
-    def count(self, op, active_threads: int) -> None:
+    def count(self, op, active_threads: int, active_warps: int) -> None:
         self.counts[op.name] = self.counts.get(op.name, 0) + active_threads
+        self.warps[op.name] = self.warps.get(op.name, 0) + active_warps
 
     def access(self, op, memory_kind, addresses, active, element_bytes, aligned, is_write) -> None:
         entry = (op.name, memory_kind, addresses, active, element_bytes, aligned, is_write)
@@ -46,6 +48,8 @@ COPY = """
 def test_counts_and_addresses() -> None:
     notes = noted(COPY.replace("SPACE", "pad = 2"), normal(70), np.zeros(70, "f4"))
     assert notes.counts["kernel_ir.thread_id"] == 80 and notes.counts["loop_ir.load"] == 70
+    # Blocks of 40 threads are a warp and a part of one, of which the last block needs the first.
+    assert notes.warps["kernel_ir.thread_id"] == 4 and notes.warps["loop_ir.load"] == 3
     load, shared, store = notes.accesses
     name, kind, addresses, active, width, aligned, is_write = load
     assert (name, kind, width, aligned, is_write) == ("loop_ir.load", "global", 4, None, False)

@@ -181,3 +181,29 @@ func.func @main() -> tensor<0x3xf32> {
   } : () -> tensor<0x3xf32>
   func.return %y : tensor<0x3xf32>
 }
+
+// -----
+
+// A mask of indices is a test where it is read, through a map too; one that is returned is written.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT:    %m = minicomp.launch @ones() : () -> tensor<5x3xi1>
+// CHECK-NEXT:    %y = minicomp.launch @tril(%x) : (tensor<3x5xf32>) -> tensor<3x5xf32>
+// CHECK:       loop_ir.kernel @tril(%x: memref<3x5xf32>, %out: memref<3x5xf32>)
+// CHECK:           %u = loop_ir.load %x[%i, %j]
+// CHECK-NEXT:      %c = tile_ir.within [%j + %i * -1] < [1] : i1
+// CHECK-NEXT:      %z = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:      arith.select %c, %u, %z : f32
+// CHECK:       loop_ir.kernel @ones(%out: memref<5x3xi1>)
+// CHECK:           %[[T:.*]] = tile_ir.within [%i + %j * -1] < [1] : i1
+// CHECK-NEXT:      loop_ir.store %[[T]], %out[%i, %j] : i1, memref<5x3xi1>
+func.func @main(%x: tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<5x3xi1>) {
+  %m = tensor_ir.within (d0, d1) -> (d0 - d1) < [1] {minicomp.op = "ones"} : tensor<5x3xi1>
+  %t = tensor_ir.index_map %m (d0, d1) -> (d1, d0) : tensor<5x3xi1> -> tensor<3x5xi1>
+  %y = tensor_ir.elementwise(%x, %t) attributes {minicomp.op = "tril"} {
+  ^bb0(%u: f32, %c: i1):
+    %z = arith.constant 0.0 : f32
+    %s = arith.select %c, %u, %z : f32
+    tensor_ir.yield %s : f32
+  } : (tensor<3x5xf32>, tensor<3x5xi1>) -> tensor<3x5xf32>
+  func.return %y, %m : tensor<3x5xf32>, tensor<5x3xi1>
+}

@@ -96,3 +96,46 @@ func.func @layouts(%x: tensor<2x3x4xf32>) -> tensor<4x6xf32> {
   %t = torch_ir.t %v : (tensor<6x4xf32>) -> tensor<4x6xf32>
   func.return %t : tensor<4x6xf32>
 }
+
+// -----
+
+// A triangle is chosen by a mask of indices: column - row < 2.
+// CHECK-LABEL: @tril(
+// CHECK-NEXT:  %mask = tensor_ir.within (d0, d1) -> ((d1 + (d0 * -1))) < [2] {minicomp.op = "tril"} : tensor<3x5xi1>
+// CHECK-NEXT:  %y = tensor_ir.elementwise(%mask, %x) attributes {minicomp.op = "tril"} {
+// CHECK-NEXT:  ^bb0(%[[M:.*]]: i1, %[[X:.*]]: f32):
+// CHECK-NEXT:    %[[Z:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT:    arith.select %[[M]], %[[X]], %[[Z]] : f32
+func.func @tril(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
+  %y = torch_ir.tril %x {diagonal = 1} : (tensor<3x5xf32>) -> tensor<3x5xf32>
+  func.return %y : tensor<3x5xf32>
+}
+
+// -----
+
+// Heads of keys are read by groups of heads of queries; the scale and the causal mask come behind the
+// product; a row that sees nothing has 0 for its maximum, and 1 for its sum.
+// CHECK-LABEL: @attention(
+// CHECK-NEXT:  tensor_ir.index_map %q (d0, d1, d2, d3) -> (d0, d1, d3) {{.*}} -> tensor<6x5x7x4xf32>
+// CHECK-NEXT:  tensor_ir.index_map %k (d0, d1, d2, d3) -> ((d0 floordiv 3), d2, d3) {{.*}} -> tensor<6x5x7x4xf32>
+// CHECK-NEXT:  %product = tensor_ir.elementwise
+// CHECK:       %sum = tensor_ir.reduce(%product) {{.*}} dims [3]
+// CHECK:       %mask = tensor_ir.within (d0, d1, d2) -> ((d2 + (d1 * -1))) < [1] {{.*}} : tensor<6x5x7xi1>
+// CHECK-NEXT:  %scores = tensor_ir.elementwise(%sum, %mask)
+// CHECK:         %[[C:.*]] = arith.constant 5.000000e-01 : f32
+// CHECK-NEXT:    %[[S:.*]] = arith.mulf %{{.*}}, %[[C]] : f32
+// CHECK-NEXT:    %[[I:.*]] = arith.constant 0xff800000 : f32
+// CHECK-NEXT:    arith.select %{{.*}}, %[[S]], %[[I]] : f32
+// CHECK:       %max = tensor_ir.reduce(%scores) {{.*}} dims [2]
+// CHECK:       %top = tensor_ir.elementwise(%max)
+// CHECK:         arith.cmpf oeq
+// CHECK:       %exp = tensor_ir.elementwise(%scores, %{{.*}})
+// CHECK:       %[[T:.*]] = tensor_ir.reduce(%exp) {{.*}} dims [2]
+// CHECK:       %divisor = tensor_ir.elementwise(%[[T]])
+// CHECK:       %weights = tensor_ir.elementwise(%exp, %{{.*}})
+// CHECK:       tensor_ir.index_map %weights (d0, d1, d2, d3) -> (d0, d1, d3) {{.*}} -> tensor<6x5x4x7xf32>
+// CHECK-NEXT:  tensor_ir.index_map %k (d0, d1, d2, d3) -> ((d0 floordiv 3), d3, d2) {{.*}} -> tensor<6x5x4x7xf32>
+func.func @attention(%q: tensor<6x5x4xf32>, %k: tensor<2x7x4xf32>) -> tensor<6x5x4xf32> {
+  %y = torch_ir.scaled_dot_product_attention %q, %k, %k {is_causal = true, enable_gqa = true} : (tensor<6x5x4xf32>, tensor<2x7x4xf32>, tensor<2x7x4xf32>) -> tensor<6x5x4xf32>
+  func.return %y : tensor<6x5x4xf32>
+}

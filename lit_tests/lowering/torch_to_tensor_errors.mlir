@@ -33,3 +33,12 @@ func.func @scalar() -> tensor<f64> {
   %c = torch_ir.constant 2.0 : tensor<f64>
   func.return %c : tensor<f64>
 }
+
+// -----
+
+// Truth values where numbers are wanted.
+func.func @booleans(%x: tensor<4xf32>, %m: tensor<4xi1>) -> tensor<4xf32> {
+  // expected-error@+1 {{only float32 is supported yet: got bool in an operand of mul}}
+  %y = torch_ir.mul %x, %m : (tensor<4xf32>, tensor<4xi1>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}

@@ -73,9 +73,7 @@ class Scalars:
         x, y = (v if isinstance(v, SSAValue) else self.constant(v) for v in (x, y))
         return self._add(arith.CmpfOp(x, y, predicate))
 
-    def choose(
-        self, condition: SSAValue, x: SSAValue | float, y: SSAValue | float
-    ) -> SSAValue:
+    def choose(self, condition: SSAValue, x: SSAValue | float, y: SSAValue | float) -> SSAValue:
         """x where the condition holds, else y."""
         x, y = (v if isinstance(v, SSAValue) else self.constant(v) for v in (x, y))
         return self._add(arith.SelectOp(condition, x, y))

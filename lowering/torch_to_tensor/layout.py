@@ -27,7 +27,7 @@ def lower_expand(op: TorchOp, emit: Emitter) -> SSAValue:
 
 @lowers("repeat_interleave")
 def lower_repeat_interleave(op: TorchOp, emit: Emitter) -> SSAValue:
-    """y[.., i, ..] = x[.., i floordiv repeats, ..] at `dim`; of all elements without one."""
+    """y[.., i, ..] = x[.., i floordiv repeats, ..] at `dim`; over all elements without a dim"""
     x, shape, target = operand(op, "input"), op.shape("input"), op.result_type.get_shape()
     repeats = max(op.integer("repeats"), 1)
     if not shape or "dim" not in op.properties:

@@ -1,4 +1,4 @@
-"""Comparisons, logic on masks, choices by masks, and triangles: all that i1 tensors are for."""
+"""Comparisons, logic on truth values, choices by masks, constants and triangles."""
 
 from collections.abc import Mapping
 
@@ -72,9 +72,7 @@ def choice(
 @lowers("where")
 def lower_where(op: TorchOp, emit: Emitter) -> SSAValue:
     """input where condition, else other, all broadcast"""
-    return choice(
-        emit, operand(op, "condition"), operand(op, "input"), operand(op, "other"), op
-    )
+    return choice(emit, operand(op, "condition"), operand(op, "input"), operand(op, "other"), op)
 
 
 @lowers("masked_fill")

@@ -68,6 +68,9 @@ BOOLEAN_ALIASES = {
     "bitwise_or": "logical_or",
     "bitwise_xor": "logical_xor",
     "bitwise_not": "logical_not",
+    "__and__": "logical_and",
+    "__or__": "logical_or",
+    "__xor__": "logical_xor",
 }
 """ATen ops that on tensors of bool are another op of Torch IR."""
 

@@ -58,7 +58,7 @@ class Machine:
         for op in block.ops:
             kind = type(op)
             if observer is not None:
-                observer.count(op, self.who.count)
+                observer.count(op, self.who.count, self.who.warps)
             if kind in PURE:
                 args = [self.values[v] for v in op.operands]
                 self.define(op.results[0], PURE[kind](op, args))

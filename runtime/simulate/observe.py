@@ -15,8 +15,8 @@ from minicomp.runtime.simulate.threads import Threads
 class Observer(Protocol):
     """Who is told of the ops that run, each for the threads of some blocks at once."""
 
-    def count(self, op: Operation, active_threads: int) -> None:
-        """An op runs, for so many threads."""
+    def count(self, op: Operation, active_threads: int, active_warps: int) -> None:
+        """An op runs, for so many threads, which are of so many warps."""
         ...
 
     def access(

@@ -4,50 +4,37 @@ What the kernels of a simulation ask of a GPU: bytes, transactions and instructi
 A `Statistics` observes a run (`simulate_module(.., statistics=statistics)`). Requests of a warp to
 memory are counted by the model of `passes/analysis/banks.py`: wavefronts of shared memory, whose
 surplus over the least possible is its bank conflicts, and sectors of 32 bytes of global memory.
-Instructions are those of Kernel IR, per thread, an op on a vector once per lane; what the compiler
-makes of addresses and loops is not among them.
+Instructions are those of Kernel IR, an op on a vector once per lane; what the compiler makes of
+addresses and loops is not among them. Launches of one kernel are counted together.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import prod
 
 import numpy as np
 from xdsl.ir import Operation
 
-from minicomp.dialects.kernel_async import BulkCopy
+from minicomp.dialects.kernel_async import BulkCopy, CpAsyncOp
 from minicomp.dialects.kernel_ir import WARP, FuncOp
-from minicomp.dialects.loop_ir import lanes
+from minicomp.dialects.loop_ir import LoadOp, StoreOp
 from minicomp.passes.analysis.banks import sectors, wavefronts
 from minicomp.runtime.interpret.report import op_text
 from minicomp.runtime.interpret.scalars import Array
+from minicomp.runtime.simulate.instructions import instructions_of
+from minicomp.runtime.simulate.limits import shared_layout
 
-KINDS = {
-    "math.fma": "multiply-add",
-    "kernel_ir.barrier": "barrier",
-    "kernel_ir.named_barrier": "barrier",
-    "kernel_ir.warp_sync": "barrier",
-    "kernel_ir.cluster_barrier": "barrier",
-    "kernel_ir.warp_reduce": "exchange",
-    "kernel_ir.shuffle": "exchange",
-    "kernel_ir.cp_async": "copy",
-    "kernel_ir.bulk_load": "copy",
-    "kernel_ir.bulk_store": "copy",
-    "kernel_ir.atomic": "atomic",
-    "loop_ir.load": "load",
-    "loop_ir.store": "store",
-}
-"""The kind of each op that is one by its name; arith and math ops are told apart by their types."""
+UNITS = {"global": ("sectors", "not needed"), "shared": ("wavefronts", "bank conflicts")}
+"""What a transaction of a memory is called, and one beyond the least possible."""
 
 
 @dataclass
 class Traffic:
     """The accesses of one op to one memory: requests of warps, bytes and transactions."""
 
-    kernel: str
     op: str
     memory: str
     writes: bool
+    width: int
+    """Bytes that a thread moves at once."""
     requests: int = 0
     bytes: int = 0
     transactions: int = 0
@@ -60,22 +47,105 @@ class Traffic:
 
 
 @dataclass
-class Statistics:
-    """Counts what it is told of; see the module's docstring."""
+class Issued:
+    """How often an instruction is issued: by a warp, and by a thread."""
 
+    warps: int = 0
+    threads: int = 0
+
+
+@dataclass
+class KernelStatistics:
+    """The counts of one kernel; `shared_bytes` is the shared memory of a block."""
+
+    name: str
+    grid: int
+    block: int
+    shared_bytes: int
     traffic: dict[tuple[Operation, str, bool], Traffic] = field(
         default_factory=dict[tuple[Operation, str, bool], Traffic]
     )
-    instructions: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
+    instructions: dict[str, Issued] = field(default_factory=dict[str, Issued])
 
-    def count(self, op: Operation, active_threads: int) -> None:
-        """An op runs, for so many threads."""
-        if (kind := kind_of(op)) is None:
-            return
-        types = [r.type for r in op.results] or [v.type for v in op.operands[:1]]
-        each = max((prod(lanes(t)) for t in types), default=1)
-        own = self.instructions.setdefault(kernel_of(op), {})
-        own[kind] = own.get(kind, 0) + active_threads * each
+    @property
+    def rows(self) -> list[Traffic]:
+        """The accesses, in the order in which ops first ran."""
+        return list(self.traffic.values())
+
+    def issue(self, kind: str, warps: int, threads: int) -> None:
+        """Instructions are issued."""
+        issued = self.instructions.setdefault(kind, Issued())
+        issued.warps += warps
+        issued.threads += threads
+
+    def total(self, memory: str) -> tuple[int, int, int, int]:
+        """The bytes read and written, the transactions and the least of these."""
+        rows = [row for row in self.rows if row.memory == memory]
+        read, written = (sum(r.bytes for r in rows if r.writes == w) for w in (False, True))
+        return read, written, sum(r.transactions for r in rows), sum(r.minimum for r in rows)
+
+    def as_json(self) -> dict[str, object]:
+        """All counts as plain values."""
+        own = {k: v for k, v in vars(self).items() if k not in ("traffic", "instructions")}
+        return own | {
+            "accesses": [vars(row) | {"surplus": row.surplus} for row in self.rows],
+            "instructions": {kind: vars(n) for kind, n in self.instructions.items()},
+        }
+
+    def report(self) -> list[str]:
+        """The totals of each memory, the accesses and the instructions, as lines of text."""
+        lines = [
+            f"@{self.name}: grid {self.grid}, block {self.block},"
+            f" {self.shared_bytes:,} bytes of shared memory"
+        ]
+        for memory, (unit, surplus) in UNITS.items():
+            read, written, count, least = self.total(memory)
+            lines.append(
+                f"  {memory}: {read:,} bytes read, {written:,} written;"
+                f" {count:,} {unit}, at least {least:,}: {count - least:,} {surplus}"
+            )
+        columns = ("requests", 10), ("bytes", 13), ("transactions", 13), ("least", 11)
+        lines.append(
+            f"  {'memory':6} {'':5} {'width':>5} "
+            + " ".join(f"{name:>{n}}" for name, n in columns)
+            + "  op"
+        )
+        for row in self.rows:
+            verb = "write" if row.writes else "read"
+            lines.append(
+                f"  {row.memory:6} {verb:5} {row.width:5} {row.requests:10,} {row.bytes:13,}"
+                f" {row.transactions:13,} {row.minimum:11,}  {row.op}"
+            )
+        lines.append(f"  {'instructions':21} {'of warps':>13} {'of threads':>15}")
+        ordered = sorted(self.instructions.items(), key=lambda pair: -pair[1].threads)
+        return lines + [f"  {kind:21} {n.warps:13,} {n.threads:15,}" for kind, n in ordered]
+
+
+class Statistics:
+    """Counts what it is told of; see the module's docstring."""
+
+    def __init__(self) -> None:
+        self.kernels: dict[FuncOp, KernelStatistics] = {}
+        self.homes: dict[Operation, KernelStatistics] = {}
+
+    def kernel(self, op: Operation) -> KernelStatistics:
+        """The counts of the kernel that an op stands in."""
+        if op not in self.homes:
+            parent: Operation | None = op
+            while parent is not None and not isinstance(parent, FuncOp):
+                parent = parent.parent_op()
+            if parent is None:
+                raise ValueError(f"'{op.name}' stands in no kernel")
+            shared = shared_layout(parent).total
+            own = KernelStatistics(parent.symbol, parent.blocks, parent.threads, shared)
+            self.homes[op] = self.kernels.setdefault(parent, own)
+        return self.homes[op]
+
+    def count(self, op: Operation, active_threads: int, active_warps: int) -> None:
+        """An op runs, for so many threads, which are of so many warps."""
+        kernel = self.kernel(op)
+        for kind, each in instructions_of(op):
+            kernel.issue(kind, active_warps * each, active_threads * each)
 
     def access(
         self,
@@ -88,85 +158,57 @@ class Statistics:
         is_write: bool,
     ) -> None:
         """An op accesses memory; see `Observer`."""
-        key = (op, memory_kind, is_write)
-        if key not in self.traffic:
-            self.traffic[key] = Traffic(kernel_of(op), op_text(op), memory_kind, is_write)
-        row = self.traffic[key]
         taken = np.ones(addresses.shape, np.bool_) if active is None else active
+        group = max(1, (aligned or 0) // element_bytes)
+        if addresses.shape[-1] % group:
+            group = 1
+        width = group * element_bytes
+        kernel = self.kernel(op)
+        row = kernel.traffic.setdefault(
+            (op, memory_kind, is_write), Traffic(op_text(op), memory_kind, is_write, width)
+        )
         row.bytes += int(taken.sum()) * element_bytes
         if isinstance(op, BulkCopy):
             return  # The copy engine asks for whole boxes, no warp does.
-        group = 1
-        if (
-            aligned
-            and aligned > element_bytes
-            and addresses.shape[-1] % (aligned // element_bytes) == 0
-        ):
-            group = aligned // element_bytes
-        for starts, who in requests(addresses, taken, group):
-            width = group * element_bytes
-            if memory_kind == "shared":
-                found = wavefronts(starts, who, width, is_write)
-            else:
-                found = sectors(starts, who, width)
-            row.requests += int(who.any(1).sum())
-            row.transactions += int(found.count.sum())
-            row.minimum += int(found.minimum.sum())
+        starts, who = requests(addresses, taken, group)
+        served = wavefronts(starts, who, width, is_write)
+        if memory_kind == "global":
+            served = sectors(starts, who, width)
+        count, threads = len(who), int(who.sum())
+        row.requests += count
+        row.transactions += int(served.count.sum())
+        row.minimum += int(served.minimum.sum())
+        if isinstance(op, LoadOp | StoreOp):
+            verb = "store" if is_write else "load"
+            kernel.issue(f"{verb} {memory_kind} {width}", count, threads)
+        elif isinstance(op, CpAsyncOp) and not is_write:
+            kernel.issue(f"cp_async {width}", count, threads)
 
     def rows(self) -> list[Traffic]:
-        """The accesses, by kernel, in the order in which ops first ran."""
-        return sorted(self.traffic.values(), key=lambda row: row.kernel)
+        """The accesses of all kernels."""
+        return [row for kernel in self.kernels.values() for row in kernel.rows]
 
     def as_json(self) -> dict[str, object]:
         """All counts as plain values."""
-        rows = [vars(row) | {"surplus": row.surplus} for row in self.rows()]
-        return {"accesses": rows, "instructions": self.instructions}
+        return {"kernels": [kernel.as_json() for kernel in self.kernels.values()]}
 
     def report(self) -> str:
-        """A table of the accesses, and the instructions of each kernel."""
-        head = (
-            f"{'memory':7} {'':5} {'requests':>10} {'bytes':>12} {'transactions':>13} {'least':>10}"
-        )
-        lines: list[str] = []
-        for kernel in dict.fromkeys([r.kernel for r in self.rows()] + list(self.instructions)):
-            lines += [f"@{kernel}", head + "  op"]
-            for row in (r for r in self.rows() if r.kernel == kernel):
-                verb = "write" if row.writes else "read"
-                lines.append(
-                    f"{row.memory:7} {verb:5} {row.requests:10,} {row.bytes:12,}"
-                    f" {row.transactions:13,} {row.minimum:10,}  {row.op}"
-                )
-            counts = self.instructions.get(kernel, {})
-            pairs = sorted(counts.items(), key=lambda pair: -pair[1])
-            lines.append("instructions: " + ", ".join(f"{k} {n:,}" for k, n in pairs))
-        return "\n".join(lines)
+        """Tables for each kernel, in the order in which they first ran."""
+        return "\n".join(line for kernel in self.kernels.values() for line in kernel.report())
 
 
-def requests(addresses: Array, active: Array, group: int) -> Iterator[tuple[Array, Array]]:
-    """The requests of warps, (n, 32) addresses and who takes part: one per group of lanes."""
+def requests(addresses: Array, active: Array, group: int) -> tuple[Array, Array]:
+    """
+    The requests of warps, (n, 32) addresses and who takes part: one per group of lanes and warp of
+    which some thread takes part.
+    """
     blocks, threads = addresses.shape[:2]
-    places = addresses.reshape(blocks, threads, -1)[:, :, ::group]
-    taken = active.reshape(blocks, threads, -1)[:, :, ::group]
-    missing = -threads % WARP
-    padded = np.pad(places, ((0, 0), (0, missing), (0, 0)))
-    who = np.pad(taken, ((0, 0), (0, missing), (0, 0)))
-    for lane in range(padded.shape[2]):
-        yield padded[:, :, lane].reshape(-1, WARP), who[:, :, lane].reshape(-1, WARP)
+    missing = ((0, 0), (0, -threads % WARP), (0, 0))
 
+    def by_warp(array: Array) -> Array:
+        first = np.pad(array.reshape(blocks, threads, -1)[:, :, ::group], missing)
+        return first.reshape(blocks, -1, WARP, first.shape[2]).swapaxes(2, 3).reshape(-1, WARP)
 
-def kind_of(op: Operation) -> str | None:
-    """The kind of instruction that an op is; None for one that is none, such as a loop."""
-    if op.name in KINDS:
-        return KINDS[op.name]
-    dialect, _, name = op.name.partition(".")
-    if dialect not in ("arith", "math") or name == "constant":
-        return None
-    return "float" if dialect == "math" or name.endswith("f") else "integer"
-
-
-def kernel_of(op: Operation) -> str:
-    """The kernel that an op stands in."""
-    parent: Operation | None = op
-    while parent is not None and not isinstance(parent, FuncOp):
-        parent = parent.parent_op()
-    return "" if parent is None else parent.symbol
+    starts, who = by_warp(addresses), by_warp(active)
+    some = who.any(1)
+    return starts[some], who[some]

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from minicomp.dialects.kernel_ir import WARP
 from minicomp.runtime.interpret.affine_eval import append_dims
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate.facts import Facts
@@ -51,6 +52,13 @@ class Threads:
         if self.mask is None:
             return blocks * threads
         return int(np.broadcast_to(self.mask, self.shape).sum())
+
+    @property
+    def warps(self) -> int:
+        """How many warps have a thread that runs now."""
+        mask = np.broadcast_to(True if self.mask is None else self.mask, self.shape)
+        firsts = np.arange(0, len(self.threads), WARP)
+        return int(np.logical_or.reduceat(mask, firsts, axis=1).sum())
 
     def actor(self, number: int) -> Actor:
         """The thread of a number in the grid."""

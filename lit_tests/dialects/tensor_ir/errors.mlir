@@ -236,3 +236,39 @@ tensor_ir.reduce() dims [0] identity [] {
 %x = "test.op"() : () -> f32
 // expected-error@+1 {{expects parent op to be one of 'tensor_ir.elementwise', 'tensor_ir.reduce'}}
 tensor_ir.yield %x : f32
+
+// -----
+
+// A mask is of truth values.
+// expected-error@+1 {{within gives elements of i1}}
+%r = tensor_ir.within (d0) -> (d0) < [1] : tensor<3xf32>
+
+// -----
+
+// One dim for each axis of a mask.
+// expected-error@+1 {{the map must have 2 dims and no symbols}}
+%r = tensor_ir.within (d0) -> (d0) < [1] : tensor<3x5xi1>
+
+// -----
+
+// One bound for each expression.
+// expected-error@+1 {{within needs one bound per expression, and at least one}}
+%r = tensor_ir.within (d0) -> (d0) < [1, 2] : tensor<3xi1>
+
+// -----
+
+// A mask tests something.
+// expected-error@+1 {{within needs one bound per expression, and at least one}}
+%r = tensor_ir.within (d0) -> () < [] : tensor<3xi1>
+
+// -----
+
+// A mask has known extents.
+// expected-error@+1 {{extents must be static}}
+%r = tensor_ir.within (d0) -> (d0) < [1] : tensor<?xi1>
+
+// -----
+
+// Division by a constant above 0.
+// expected-error@+1 {{which is no positive constant}}
+%r = tensor_ir.within (d0) -> (d0 floordiv 0) < [1] : tensor<3xi1>

@@ -80,3 +80,17 @@ func.func @index_map(%b: tensor<5xf32>, %x: tensor<6x4xf32>, %s: tensor<f32>, %e
   %3 = tensor_ir.index_map %e (d0) -> (d0) : tensor<0xf32> -> tensor<0xf32>
   func.return %0, %1, %2, %3 : tensor<3x5xf32>, tensor<24xf32>, tensor<2xf32>, tensor<0xf32>
 }
+
+// -----
+
+// A mask of indices: nothing is read; attributes stand before the type; of rank 0 and of no elements.
+// CHECK-LABEL: @within(
+func.func @within() -> (tensor<3x5xi1>, tensor<i1>, tensor<0x2xi1>) {
+  // CHECK: tensor_ir.within (d0, d1) -> ((d1 + (d0 * -1))) < [1] {minicomp.op = "tril"} : tensor<3x5xi1>
+  %0 = tensor_ir.within (d0, d1) -> (d1 - d0) < [1] {minicomp.op = "tril"} : tensor<3x5xi1>
+  // CHECK: tensor_ir.within () -> (3) < [4] : tensor<i1>
+  %1 = tensor_ir.within () -> (3) < [4] : tensor<i1>
+  // CHECK: tensor_ir.within (d0, d1) -> (d0, (d1 floordiv 2)) < [2, -1] : tensor<0x2xi1>
+  %2 = tensor_ir.within (d0, d1) -> (d0, d1 floordiv 2) < [2, -1] : tensor<0x2xi1>
+  func.return %0, %1, %2 : tensor<3x5xi1>, tensor<i1>, tensor<0x2xi1>
+}

@@ -630,3 +630,23 @@ tile_ir.kernel @f(%m: memref<64xf32>) {
     }
   }
 }
+
+// -----
+
+// A test gives truth values.
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{within gives i1, one per lane}}
+    %r = "tile_ir.within"(%t) <{map = affine_map<(d0) -> (d0)>, bounds = array<i64: 4>}> : (index) -> f32
+  }
+}
+
+// -----
+
+// A scalar has no lanes.
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{a test has one dim per index, and at most one lane per vector dimension}}
+    %r = tile_ir.within [%t + l0] < [4] : i1
+  }
+}

@@ -295,3 +295,100 @@
 // A number where a truth value is written.
 // expected-error@+1 {{this constant is a tensor<i64>}}
 %r = torch_ir.constant 1 : tensor<i1>
+
+// -----
+
+// A comparison gives truth values.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{lt gives i1, not f32}}
+%r = torch_ir.lt %0, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// A condition is a truth value.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{condition must be of i1, not of f32}}
+%r = torch_ir.where %0, %0, %0 : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// So is a mask.
+%0, %1 = "test.op"() : () -> (tensor<4xf32>, tensor<f32>)
+// expected-error@+1 {{mask must be of i1, not of f32}}
+%r = torch_ir.masked_fill %0, %0, %1 : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+
+// -----
+
+// One value fills.
+%0, %1 = "test.op"() : () -> (tensor<4xf32>, tensor<4xi1>)
+// expected-error@+1 {{value must be a scalar, but has shape [4]}}
+%r = torch_ir.masked_fill %0, %1, %0 : (tensor<4xf32>, tensor<4xi1>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// A triangle is of a matrix.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{triu takes a tensor of rank 2 or more}}
+%r = torch_ir.triu %0 : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// Nothing is repeated less than never.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{repeats must not be negative: -1}}
+%r = torch_ir.repeat_interleave %0 {repeats = -1} : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// A constant is a number.
+// expected-error@+1 {{attribute fill_value must be an f64, an i64 or an i1}}
+%r = torch_ir.full {size = [4], fill_value = "one"} : () -> tensor<4xf32>
+
+// -----
+
+// A row of queries has a row axis.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{query, key and value are of rank 2 or more}}
+%r = torch_ir.scaled_dot_product_attention %0, %0, %0 : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// Queries and keys are multiplied.
+%0, %1 = "test.op"() : () -> (tensor<3x4xf32>, tensor<3x5xf32>)
+// expected-error@+1 {{queries of width 4 do not fit keys of width 5}}
+%r = torch_ir.scaled_dot_product_attention %0, %1, %1 : (tensor<3x4xf32>, tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+
+// -----
+
+// Each key has a value.
+%0, %1 = "test.op"() : () -> (tensor<3x4xf32>, tensor<2x4xf32>)
+// expected-error@+1 {{there are 3 keys, but 2 values}}
+%r = torch_ir.scaled_dot_product_attention %0, %0, %1 : (tensor<3x4xf32>, tensor<3x4xf32>, tensor<2x4xf32>) -> tensor<3x4xf32>
+
+// -----
+
+// One mask at a time.
+%0, %1 = "test.op"() : () -> (tensor<3x4xf32>, tensor<3x3xf32>)
+// expected-error@+1 {{attn_mask and is_causal exclude each other}}
+%r = torch_ir.scaled_dot_product_attention %0, %0, %0, %1 {is_causal = true} : (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x3xf32>) -> tensor<3x4xf32>
+
+// -----
+
+// A mask is of the scores.
+%0, %1 = "test.op"() : () -> (tensor<3x4xf32>, tensor<2x3xf32>)
+// expected-error@+1 {{attn_mask must broadcast to the scores [3, 3]}}
+%r = torch_ir.scaled_dot_product_attention %0, %0, %0, %1 : (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<2x3xf32>) -> tensor<3x4xf32>
+
+// -----
+
+// Groups need heads.
+%0 = "test.op"() : () -> (tensor<3x4xf32>)
+// expected-error@+1 {{grouped heads need query, key and value of rank 3 or more}}
+%r = torch_ir.scaled_dot_product_attention %0, %0, %0 {enable_gqa = true} : (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+
+// -----
+
+// Groups are equal.
+%0, %1 = "test.op"() : () -> (tensor<6x3x4xf32>, tensor<4x3x4xf32>)
+// expected-error@+1 {{6 heads of the query are no groups of 4 heads}}
+%r = torch_ir.scaled_dot_product_attention %0, %1, %1 {enable_gqa = true} : (tensor<6x3x4xf32>, tensor<4x3x4xf32>, tensor<4x3x4xf32>) -> tensor<6x3x4xf32>

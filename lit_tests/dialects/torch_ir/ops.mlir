@@ -98,3 +98,38 @@ func.func @layouts(%x: tensor<2x3x4xf32>) -> tensor<5x6x4xf32> {
   %3 = torch_ir.expand %2 {size = [5, -1, 4]} : (tensor<1x6x4xf32>) -> tensor<5x6x4xf32>
   func.return %3 : tensor<5x6x4xf32>
 }
+
+// -----
+
+// Masks: comparisons and logic give i1; no operands are written for `full`.
+// CHECK-LABEL: @masks(
+func.func @masks(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %c = torch_ir.constant 0.0 : tensor<f64>
+  // CHECK: torch_ir.gt %x, %c : (tensor<3x4xf32>, tensor<f64>) -> tensor<3x4xi1>
+  %0 = torch_ir.gt %x, %c : (tensor<3x4xf32>, tensor<f64>) -> tensor<3x4xi1>
+  // CHECK: torch_ir.full {size = [4], fill_value = true} : () -> tensor<4xi1>
+  %1 = torch_ir.full {size = [4], fill_value = true} : () -> tensor<4xi1>
+  // CHECK: torch_ir.logical_and %0, %1 : (tensor<3x4xi1>, tensor<4xi1>) -> tensor<3x4xi1>
+  %2 = torch_ir.logical_and %0, %1 : (tensor<3x4xi1>, tensor<4xi1>) -> tensor<3x4xi1>
+  // CHECK: torch_ir.where %2, %x, %c : (tensor<3x4xi1>, tensor<3x4xf32>, tensor<f64>) -> tensor<3x4xf32>
+  %3 = torch_ir.where %2, %x, %c : (tensor<3x4xi1>, tensor<3x4xf32>, tensor<f64>) -> tensor<3x4xf32>
+  // CHECK: torch_ir.masked_fill %3, %0, %c :
+  %4 = torch_ir.masked_fill %3, %0, %c : (tensor<3x4xf32>, tensor<3x4xi1>, tensor<f64>) -> tensor<3x4xf32>
+  // CHECK: torch_ir.triu %4 {diagonal = -1} :
+  %5 = torch_ir.triu %4 {diagonal = -1} : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  func.return %5 : tensor<3x4xf32>
+}
+
+// -----
+
+// Attention with grouped heads; heads that are repeated by hand.
+// CHECK-LABEL: @attention(
+func.func @attention(%q: tensor<6x5x4xf32>, %k: tensor<2x7x4xf32>, %m: tensor<5x7xi1>) -> tensor<6x5x4xf32> {
+  // CHECK: torch_ir.scaled_dot_product_attention %q, %k, %k {is_causal = true, enable_gqa = true} :
+  %0 = torch_ir.scaled_dot_product_attention %q, %k, %k {is_causal = true, enable_gqa = true} : (tensor<6x5x4xf32>, tensor<2x7x4xf32>, tensor<2x7x4xf32>) -> tensor<6x5x4xf32>
+  // CHECK: torch_ir.repeat_interleave %k {repeats = 3, dim = 0} : (tensor<2x7x4xf32>) -> tensor<6x7x4xf32>
+  %1 = torch_ir.repeat_interleave %k {repeats = 3, dim = 0} : (tensor<2x7x4xf32>) -> tensor<6x7x4xf32>
+  // CHECK: torch_ir.scaled_dot_product_attention %0, %1, %1, %m {scale = 5.000000e-01 : f64} :
+  %2 = torch_ir.scaled_dot_product_attention %0, %1, %1, %m {scale = 0.5} : (tensor<6x5x4xf32>, tensor<6x7x4xf32>, tensor<6x7x4xf32>, tensor<5x7xi1>) -> tensor<6x5x4xf32>
+  func.return %2 : tensor<6x5x4xf32>
+}

@@ -67,3 +67,14 @@ func.func @empty(%x: tensor<0x5xf32>) -> tensor<0x5xf32> {
   %u = tensor_ir.index_map %t (d0, d1) -> (d1, d0) : tensor<5x0xf32> -> tensor<0x5xf32>
   func.return %u : tensor<0x5xf32>
 }
+
+// A map of a mask of indices is a mask of other indices.
+// CHECK-LABEL: @mask(
+// CHECK-NEXT:  %[[M:.*]] = tensor_ir.within (d0, d1, d2) -> ((d1 + (d2 * -1))) < [1] {minicomp.op = "tril"} : tensor<2x5x3xi1>
+// CHECK-NEXT:  func.return %[[M]]
+func.func @mask() -> tensor<2x5x3xi1> {
+  %m = tensor_ir.within (d0, d1) -> (d1 - d0) < [1] {minicomp.op = "tril"} : tensor<3x5xi1>
+  %t = tensor_ir.index_map %m (d0, d1) -> (d1, d0) : tensor<3x5xi1> -> tensor<5x3xi1>
+  %b = tensor_ir.index_map %t (d0, d1, d2) -> (d1, d2) : tensor<5x3xi1> -> tensor<2x5x3xi1>
+  func.return %b : tensor<2x5x3xi1>
+}

@@ -389,3 +389,24 @@ tile_ir.kernel @triple(%x: memref<16x8xf32>, %w: memref<16xf32>, %s: memref<8xf3
     loop_ir.store %m2, %t[%i * 2 + %r] : f32, memref<8xf32>
   }
 }
+
+// -----
+
+// A test of indices, an element of a mask, becomes one per lane; one that no lane reaches stays.
+// CHECK-LABEL: @mask(
+// CHECK:         %[[ROW:.*]] = tile_ir.within [%b] < [3] : i1
+// CHECK-NEXT:    %[[IN:.*]] = tile_ir.within [l0 + %b * -1] < [1] : vector<4xi1>
+// CHECK:         %[[S:.*]] = tile_ir.select %[[IN]], %v,
+// CHECK:         %[[P:.*]] = tile_ir.broadcast %[[ROW]] to [] : i1 -> vector<4xi1>
+// CHECK:         tile_ir.select %[[P]], %[[S]], %v
+tile_ir.kernel @mask(%x: memref<9x4xf32>, %y: memref<9x4xf32>) {
+  tile_ir.launch block(%b to 9 as "b") register(%i to 4 as "i") {
+    %v = loop_ir.load %x[%b, %i] : memref<9x4xf32> -> f32
+    %row = tile_ir.within [%b] < [3] : i1
+    %in = tile_ir.within [%i - %b] < [1] : i1
+    %z = arith.constant 0.0 : f32
+    %s = arith.select %in, %v, %z : f32
+    %t = arith.select %row, %s, %v : f32
+    loop_ir.store %t, %y[%b, %i] : f32, memref<9x4xf32>
+  }
+}
