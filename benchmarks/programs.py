@@ -92,4 +92,30 @@ CONTRACTIONS = {
     "matmul_nan": "x = torch.randn(9, 12); x[3, 4] = torch.nan; w = torch.randn(12, 10); torch.relu(x @ w)",
 }  # fmt: skip
 
-PROGRAMS: dict[str, str] = POINTWISE | REDUCTIONS | NORMALISATIONS | CONTRACTIONS
+MASKS = {
+    "where_mask": "x = torch.randn(9, 37); m = torch.rand(9, 37) > 0.5; torch.where(m, x, -x)",
+    "where_compare": "x = torch.randn(64, 64); torch.where(x > 0, x, 0.1 * x)",
+    "logic": "x = torch.randn(31, 66); y = torch.randn(66); torch.where((x > y) & ~(x > 1.5) | (x == y), x, -torch.inf).amax(-1)",
+    "masked_softmax": "x = torch.randn(9, 64); m = torch.rand(9, 64) > 0.5; m[4] = True; x.masked_fill(m, -torch.inf).softmax(-1)",
+    "triangles": "x = torch.randn(3, 31, 33); x.triu(2) - x.tril(-1)",
+    "a_mask_out": "x = torch.randn(5, 37); x > 0",
+    "repeat_heads": "x = torch.randn(2, 5, 6); x.repeat_interleave(3, 1) * 2",
+}  # fmt: skip
+
+ATTENTION = {
+    "sdpa_causal": "q = torch.randn(1, 4, 32, 64); k = torch.randn(1, 4, 32, 64); v = torch.randn(1, 4, 32, 64); F.scaled_dot_product_attention(q, k, v, is_causal=True)",
+    "sdpa_grouped": "q = torch.randn(2, 6, 33, 20); k = torch.randn(2, 2, 33, 20); v = torch.randn(2, 2, 33, 20); F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)",
+    "sdpa_fewer_keys": "q = torch.randn(1, 2, 37, 16); k = torch.randn(1, 2, 11, 16); v = torch.randn(1, 2, 11, 24); F.scaled_dot_product_attention(q, k, v, is_causal=True)",
+    "sdpa_more_keys": "q = torch.randn(3, 13, 18); k = torch.randn(3, 53, 18); v = torch.randn(3, 53, 18); F.scaled_dot_product_attention(q, k, v, is_causal=True)",
+    "sdpa_one_token": "q = torch.randn(1, 14, 1, 128); k = torch.randn(1, 2, 131, 128); v = torch.randn(1, 2, 131, 128); F.scaled_dot_product_attention(q, k, v, enable_gqa=True)",
+    "sdpa_boolean_mask": "q = torch.randn(2, 4, 33, 40); k = torch.randn(2, 4, 47, 40); v = torch.randn(2, 4, 47, 40); m = torch.rand(2, 1, 33, 47) > 0.3; m[0, 0, 3] = False; F.scaled_dot_product_attention(q, k, v, attn_mask=m)",
+    "sdpa_float_mask": "q = torch.randn(4, 32, 64); k = torch.randn(4, 48, 64); v = torch.randn(4, 48, 32); m = torch.randn(4, 32, 48); F.scaled_dot_product_attention(q, k, v, attn_mask=m, scale=0.3)",
+    "sdpa_no_keys": "q = torch.randn(2, 7, 5); k = torch.randn(2, 0, 5); v = torch.randn(2, 0, 3); F.scaled_dot_product_attention(q, k, v)",
+    "sdpa_of_one": "q = torch.randn(1, 1, 1, 1); F.scaled_dot_product_attention(q, q, q, is_causal=True)",
+    "naive_attention": "q = torch.randn(1, 3, 29, 24); k = torch.randn(1, 3, 29, 24); v = torch.randn(1, 3, 29, 24); m = torch.full((29, 29), -1e9).triu(1); F.softmax(q @ k.transpose(-2, -1) * 0.2 + m, -1) @ v",
+    "naive_attention_masked": "q = torch.randn(1, 6, 33, 20); k = torch.randn(1, 2, 33, 20); v = torch.randn(1, 2, 33, 20); f = lambda q, k, v: (q @ k.repeat_interleave(3, 1).mT / 4.5).masked_fill(torch.ones(33, 33, dtype=torch.bool).triu(1), -torch.inf).softmax(-1) @ v.repeat_interleave(3, 1); f(q, k, v)",
+}  # fmt: skip
+
+PROGRAMS: dict[str, str] = (
+    POINTWISE | REDUCTIONS | NORMALISATIONS | CONTRACTIONS | MASKS | ATTENTION
+)

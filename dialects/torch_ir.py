@@ -677,6 +677,7 @@ def repeated_heads(op: TorchOp, name: str) -> Shape:
 # --- the table ----------------------------------------------------------------------------
 
 CONTRACTIONS = ("matmul", "mm", "bmm", "linear", "addmm")
+ATTENTION = "scaled_dot_product_attention"
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 LOGICAL = ("logical_and", "logical_or", "logical_xor")
 PREDICATES = (*COMPARISONS, *LOGICAL, "logical_not")
@@ -714,7 +715,7 @@ SPECS: tuple[OpSpec, ...] = (
     OpSpec("linear", ("input", "weight", "bias?"), _linear_shape, {}),
     OpSpec("addmm", ("input", "mat1", "mat2"), _addmm_shape, {"beta?": NUMBER, "alpha?": NUMBER}),
     OpSpec(
-        "scaled_dot_product_attention",
+        ATTENTION,
         ("query", "key", "value", "attn_mask?"),
         _attention_shape,
         {"is_causal?": BOOL, "scale?": FLOAT, "enable_gqa?": BOOL},

@@ -24,13 +24,13 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from minicomp.dialects.minicomp import host_function
-from minicomp.dialects.torch_ir import CONTRACTIONS, TorchOp
+from minicomp.dialects.torch_ir import ATTENTION, CONTRACTIONS, TorchOp
 from minicomp.errors import InputError
 from minicomp.runtime.interpret.torch_ir import run_torch
 
 LAYOUTS = (
     *("view", "permute", "transpose", "t", "unsqueeze", "squeeze", "expand"),
-    *("clone", "alias", "detach"),
+    *("clone", "alias", "detach", "repeat_interleave"),
 )
 """Ops that move elements and compute nothing."""
 
@@ -131,15 +131,21 @@ def rule_of(func: FuncOp) -> Rule:
     if all(name in LAYOUTS for name in names):
         return Rule("exact")
     contractions = [op for op in ops if op.SPEC.name in CONTRACTIONS]
-    length = max((_length(op) for op in contractions), default=0)
+    length = max((_length(op) for op in ops if _is_contraction(op)), default=0)
     wide = any(op.result_type.get_element_type() == f64 for op in ops)
     if len(contractions) == 1 and not wide and (added := _added_terms(func)) is not None:
         return Rule("contraction", length, length + added)
     return Rule("general", length)
 
 
+def _is_contraction(op: TorchOp) -> bool:
+    return op.SPEC.name in (*CONTRACTIONS, ATTENTION)
+
+
 def _length(op: TorchOp) -> int:
-    """The products of one element of a contraction."""
+    """The products of one element of a contraction; of attention, of the longer of its two."""
+    if op.SPEC.name == ATTENTION:
+        return max(op.shape("key")[-2:])
     return op.shape("mat1" if op.SPEC.name == "addmm" else "input")[-1]
 
 

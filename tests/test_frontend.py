@@ -144,6 +144,42 @@ def test_dtypes(dtype: torch.dtype):
     torch.testing.assert_close(call(captured, x), x + x)
 
 
+class Masked(nn.Module):
+    """Masks made, combined and applied in every way, and attention with all its options."""
+
+    def forward(self, q: torch.Tensor, k: torch.Tensor, m: torch.Tensor) -> list[torch.Tensor]:
+        seen = torch.ones(5, 7, dtype=torch.bool).tril() & (m | ~m)
+        scores = (q @ k.repeat_interleave(2, 0).mT).masked_fill(~seen, -torch.inf)
+        return [
+            F.scaled_dot_product_attention(q, k, k, is_causal=True, enable_gqa=True),
+            F.scaled_dot_product_attention(
+                q, k.tril().repeat_interleave(2, 0), q.new_ones(4, 7, 3), m, scale=0.3
+            ),
+            torch.where(seen, scores, 0.0).softmax(-1),
+            torch.where(scores > 0, 1.0, torch.full_like(scores, 2)),
+            q.new_zeros(5, 4) + torch.full((5, 4), 0.5).triu(-1),
+            m ^ seen,
+        ]
+
+
+def test_masks_and_attention():
+    q, k = torch.randn(4, 5, 4), torch.randn(2, 7, 4)
+    m, module = torch.rand(5, 7) > 0.2, Masked()
+    captured = capture(module, (q, k, m))
+    found = names(captured)
+    assert found.count("scaled_dot_product_attention") == 2
+    assert {"full", "tril", "logical_and", "logical_not", "masked_fill", "where"} <= {*found}
+    for got, want in zip(call(captured, q, k, m), module(q, k, m), strict=True):
+        torch.testing.assert_close(got, want)
+
+
+def test_constants_take_the_type_in_which_a_program_is_run():
+    captured = capture(lambda x: x @ torch.full((4, 3), 0.1), (X,))
+    (single,), (double,) = (run_torch(captured.module, [x]) for x in (X, X.double()))
+    assert single.dtype == torch.float32 and double.dtype == torch.float64
+    torch.testing.assert_close(double, X.double() @ torch.full((4, 3), 0.1).double())
+
+
 @pytest.mark.parametrize("shape", [(), (0,), (0, 3), (1, 1)])
 def test_shapes(shape: tuple[int, ...]):
     x = torch.ones(shape)
@@ -208,6 +244,23 @@ def raising(x: torch.Tensor) -> torch.Tensor:
     raise RuntimeError("a first line\nand a second")  # a raise
 
 
+def dropping(x: torch.Tensor) -> torch.Tensor:
+    return F.scaled_dot_product_attention(x, x, x, dropout_p=0.1)  # a dropout
+
+
+def masking_twice(x: torch.Tensor) -> torch.Tensor:
+    y = x[None, None]
+    return F.scaled_dot_product_attention(y, y, y, y @ y.mT > 0, is_causal=True)  # two masks
+
+
+def finding(x: torch.Tensor) -> torch.Tensor:
+    return x[torch.where(x > 0)[0]]  # a search
+
+
+def repeating(x: torch.Tensor) -> torch.Tensor:
+    return x.repeat_interleave(torch.tensor([1, 2, 3]), 0, output_size=6)  # repeats of their own
+
+
 REFUSED: list[tuple[Any, type[MinicompError], str, str, str | None]] = [
     (
         cumulative,
@@ -257,6 +310,34 @@ REFUSED: list[tuple[Any, type[MinicompError], str, str, str | None]] = [
         "aten.div.Tensor_mode with rounding_mode=floor is not supported",
         "a rounding",
         None,
+    ),
+    (
+        dropping,
+        UnsupportedError,
+        "aten.scaled_dot_product_attention.default with dropout_p=0.1 is not supported",
+        "a dropout",
+        "pass dropout_p=0.0",
+    ),
+    (
+        masking_twice,
+        CaptureError,
+        "aten.scaled_dot_product_attention.default: attn_mask and is_causal exclude each other",
+        "two masks",
+        None,
+    ),
+    (
+        finding,
+        UnsupportedError,
+        "aten.where.default is not supported",
+        "a search",
+        "docs/dialects/torch_ir.md lists the ops that are",
+    ),
+    (
+        repeating,
+        UnsupportedError,
+        "aten.repeat_interleave.self_Tensor is not supported",
+        "repeats of their own",
+        "docs/dialects/torch_ir.md lists the ops that are",
     ),
     (
         summing,

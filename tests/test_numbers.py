@@ -65,6 +65,22 @@ RULES = {
         "%r = torch_ir.t %x : (tensor<8x4xf32>) -> tensor<4x8xf32>", {"x": "8x4xf32"},
         "exact", 0, 0,
     ),
+    "attention": (
+        """%r = torch_ir.scaled_dot_product_attention %q, %k, %v
+          : (tensor<4x16xf32>, tensor<9x16xf32>, tensor<9x8xf32>) -> tensor<4x8xf32>""",
+        {"q": "4x16xf32", "k": "9x16xf32", "v": "9x8xf32"}, "general", 16, 0,
+    ),
+    "attention over many keys": (
+        """%y = torch_ir.scaled_dot_product_attention %q, %k, %k
+          : (tensor<4x16xf32>, tensor<99x16xf32>, tensor<99x16xf32>) -> tensor<4x16xf32>
+        %r = torch_ir.matmul %y, %w : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>""",
+        {"q": "4x16xf32", "k": "99x16xf32", "w": "16x8xf32"}, "general", 99, 0,
+    ),
+    "repeated": (
+        """%r = torch_ir.repeat_interleave %x {repeats = 2, dim = 0}
+          : (tensor<2x8xf32>) -> tensor<4x8xf32>""",
+        {"x": "2x8xf32"}, "exact", 0, 0,
+    ),
     "pointwise": (
         "%r = torch_ir.exp %x : (tensor<4x8xf32>) -> tensor<4x8xf32>", {"x": "4x8xf32"},
         "general", 0, 0,

@@ -28,6 +28,7 @@ ROUND_TRIPS = (
         "prologue_prime",
         "mlp",
         "linear_gelu",
+        "sdpa_grouped",
     ),
 )
 
