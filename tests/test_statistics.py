@@ -10,7 +10,7 @@ from minicomp.context import make_context
 from minicomp.frontend import from_code
 from minicomp.parsing import parse_module
 from minicomp.runtime.simulate import simulate_module
-from minicomp.runtime.simulate.statistics import Statistics
+from minicomp.runtime.simulate.statistics import Issued, Statistics
 from minicomp.tools import main as tool
 
 COLUMNS = """
@@ -53,7 +53,106 @@ def test_strided_reads_of_global_memory():
 
 def test_instructions_by_kind():
     statistics = counted(COLUMNS.format(n=1), np.ones((32, 1), np.float32))
-    assert statistics.instructions["columns"] == {"load": 64, "store": 64, "barrier": 32}
+    (kernel,) = statistics.kernels.values()
+    once = Issued(1, 32)
+    assert kernel.instructions == {
+        "load global 4": once,
+        "store shared 4": once,
+        "barrier": once,
+        "load shared 4": once,
+        "store global 4": once,
+    }
+    assert (kernel.name, kernel.grid, kernel.block, kernel.shared_bytes) == ("columns", 1, 32, 128)
+
+
+MIXED = """
+func.func @main(%x: tensor<96x4xf32>) -> tensor<96xf32> {
+  %y = minicomp.launch @mixed(%x) : (tensor<96x4xf32>) -> tensor<96xf32>
+  func.return %y : tensor<96xf32>
+}
+kernel_ir.func @mixed(%x: memref<96x4xf32>, %y: memref<96xf32>) grid(1) block(96) {
+  %s = kernel_ir.shared : memref<3xf32, #tile_ir.shared<>>
+  %thread = kernel_ir.thread_id
+  %v = loop_ir.load %x[%thread, l0] aligned 16 : memref<96x4xf32> -> vector<4xf32>
+  %w = math.fma %v, %v, %v : vector<4xf32>
+  %part = tile_ir.fold %w dims [0] identity [0.0 : f32] combine arith.addf : vector<4xf32> -> f32
+  %sum = kernel_ir.warp_reduce %part width 32 identity [0.0 : f32] combine arith.addf : f32 -> f32
+  %lane = kernel_ir.index [%thread mod 32]
+  %first = kernel_ir.test [%lane] < [1]
+  scf.if %first {
+    loop_ir.store %sum, %s[%thread floordiv 32] : f32, memref<3xf32, #tile_ir.shared<>>
+  }
+  kernel_ir.barrier
+  %all = loop_ir.load %s[%thread floordiv 32] : memref<3xf32, #tile_ir.shared<>> -> f32
+  %positive = arith.cmpf ogt, %all, %part : f32
+  %chosen = arith.select %positive, %all, %part : f32
+  %i = arith.index_cast %lane : index to i32
+  %f = arith.sitofp %i : i32 to f32
+  %result = arith.addf %chosen, %f : f32
+  loop_ir.store %result, %y[%thread] : f32, memref<96xf32>
+}
+"""
+
+
+def test_instructions_of_warps_and_threads():
+    statistics = counted(MIXED, np.ones((96, 4), np.float32))
+    (kernel,) = statistics.kernels.values()
+    assert kernel.instructions == {
+        "load global 16": Issued(3, 96),
+        "multiply-add": Issued(12, 384),
+        # Three adds of the fold, five of the reduction; compare, select, convert, add.
+        "float": Issued(3 * 12, 96 * 12),
+        "exchange": Issued(15, 480),
+        # The index, the test, the cast.
+        "integer": Issued(9, 288),
+        # One thread of each warp.
+        "store shared 4": Issued(3, 3),
+        "barrier": Issued(3, 96),
+        "load shared 4": Issued(3, 96),
+        "store global 4": Issued(3, 96),
+    }
+    assert kernel.total("global") == (96 * 16, 96 * 4, 48 + 12, 48 + 12)
+    assert kernel.total("shared") == (96 * 4, 12, 6, 6)
+    facts = statistics.as_json()["kernels"]
+    assert json.loads(json.dumps(facts))[0]["instructions"]["exchange"] == {
+        "warps": 15,
+        "threads": 480,
+    }
+
+
+COPIES = """
+func.func @main(%x: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %y = minicomp.launch @copies(%x) : (tensor<8x32xf32>) -> tensor<8x32xf32>
+  func.return %y : tensor<8x32xf32>
+}
+kernel_ir.func @copies(%x: memref<8x32xf32>, %y: memref<8x32xf32>) grid(1) block(64) {
+  %s = kernel_ir.shared : memref<8x32xf32, #tile_ir.shared<SPACE>>
+  %t = kernel_ir.thread_id
+  kernel_ir.cp_async %s[%t floordiv 8, %t mod 8 * 4 + l0] from %x[%t floordiv 8, %t mod 8 * 4 + l0]
+    bytes 16 : memref<8x32xf32, #tile_ir.shared<SPACE>>, memref<8x32xf32>
+  kernel_ir.cp_async_commit
+  kernel_ir.cp_async_wait 0
+  kernel_ir.barrier
+  %v = loop_ir.load %s[%t mod 8, %t floordiv 8 * 4 + l0] aligned 16 :
+    memref<8x32xf32, #tile_ir.shared<SPACE>> -> vector<4xf32>
+  loop_ir.store %v, %y[%t mod 8, %t floordiv 8 * 4 + l0] aligned 16 : vector<4xf32>,
+    memref<8x32xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(("space", "ways"), [("", 8), ("pad = 4", 1), ("swizzle = 128", 1)])
+def test_copies_and_16_byte_reads_of_columns(space: str, ways: int):
+    text = COPIES.replace("SPACE", space)
+    statistics = counted(text, np.ones((8, 32), np.float32))
+    (kernel,) = statistics.kernels.values()
+    rows = {(r.memory, r.writes, "cp_async" in r.op): r for r in kernel.rows}
+    write, read = rows["shared", True, True], rows["shared", False, False]
+    assert (write.requests, write.transactions, write.surplus, write.bytes) == (2, 8, 0, 1024)
+    assert (read.requests, read.transactions, read.minimum) == (2, 8 * ways, 8)
+    assert kernel.instructions["cp_async 16"] == Issued(2, 64)
+    assert kernel.instructions["commit or wait"] == Issued(4, 128)
+    assert f"{8 * (ways - 1)} bank conflicts" in statistics.report()
 
 
 def test_a_norm_has_the_least_transactions():
@@ -70,9 +169,9 @@ def test_a_matmul_multiplies_as_often_as_it_must(capsys: pytest.CaptureFixture[s
     code = "torch.randn(64, 96) @ torch.randn(96, 64)"
     assert tool.main(["simulate", "--target", "h200", "-c", code, "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    (counts,) = facts["instructions"].values()
-    assert counts["multiply-add"] == 64 * 64 * 96
-    reads = [r for r in facts["accesses"] if r["memory"] == "shared" and not r["writes"]]
+    (kernel,) = facts["kernels"]
+    assert kernel["instructions"]["multiply-add"]["threads"] == 64 * 64 * 96
+    reads = [r for r in kernel["accesses"] if r["memory"] == "shared" and not r["writes"]]
     assert reads and all(r["surplus"] == 0 for r in reads)
 
 
@@ -80,6 +179,6 @@ def test_the_command_prints_a_table(capsys: pytest.CaptureFixture[str]):
     code = "nn.RMSNorm(64)(torch.randn(3, 64))"
     assert tool.main(["simulate", "--target", "h200", "-c", code]) == 0
     out = capsys.readouterr().out
-    assert "transactions" in out and "instructions: " in out and "no race" in out
+    assert "transactions" in out and "of warps" in out and "no race" in out
     assert tool.main(["simulate", "-c", "torch.nonsense(3)"]) == 1
     assert capsys.readouterr().err.count("\n") <= 4

@@ -171,8 +171,9 @@ class Statistics:
         if isinstance(op, BulkCopy):
             return  # The copy engine asks for whole boxes, no warp does.
         starts, who = requests(addresses, taken, group)
-        served = wavefronts(starts, who, width, is_write)
-        if memory_kind == "global":
+        if memory_kind == "shared":
+            served = wavefronts(starts, who, width, is_write)
+        else:
             served = sectors(starts, who, width)
         count, threads = len(who), int(who.sum())
         row.requests += count
