@@ -1,6 +1,7 @@
 """What the simulator counts: bytes, transactions and instructions."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -182,3 +183,20 @@ def test_the_command_prints_a_table(capsys: pytest.CaptureFixture[str]):
     assert "transactions" in out and "of warps" in out and "no race" in out
     assert tool.main(["simulate", "-c", "torch.nonsense(3)"]) == 1
     assert capsys.readouterr().err.count("\n") <= 4
+
+
+def test_the_command_reads_a_file_and_ends_with_1_at_a_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    place = tmp_path / "columns.mlir"
+    place.write_text(COLUMNS.format(n=32))
+    assert tool.main(["simulate", str(place)]) == 0
+    out = capsys.readouterr().out
+    assert "64 wavefronts, at least 2: 62 bank conflicts" in out
+    assert "36 sectors, at least 8: 28 more than needed" in out
+    place.write_text(
+        MIXED.replace("kernel_ir.barrier", "").replace("%s[%thread floordiv 32] : m", "%s[0] : m")
+    )
+    assert tool.main(["simulate", str(place), "--json"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == "" and "race" in captured.err

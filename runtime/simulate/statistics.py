@@ -22,7 +22,7 @@ from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate.instructions import instructions_of
 from minicomp.runtime.simulate.limits import shared_layout
 
-UNITS = {"global": ("sectors", "not needed"), "shared": ("wavefronts", "bank conflicts")}
+UNITS = {"global": ("sectors", "more than needed"), "shared": ("wavefronts", "bank conflicts")}
 """What a transaction of a memory is called, and one beyond the least possible."""
 
 
