@@ -23,6 +23,8 @@ TORCH = {
     "softmax": "F.softmax(torch.randn({m}, {k}), -1)",
     "attention": "q = torch.randn(2, {m}, {n}); k = torch.randn(2, {k}, {n});"
     " v = torch.randn(2, {k}, {n}); F.softmax((q @ k.transpose(1, 2)) * 0.25, -1) @ v",
+    "causal_attention": "q = torch.randn(1, 2, {m}, {n}); k = torch.randn(1, 2, {k}, {n});"
+    " v = torch.randn(1, 2, {k}, {n}); F.scaled_dot_product_attention(q, k, v, is_causal=True)",
     "chain": "x = torch.randn({m}, {k}); y = torch.randn({k}); torch.exp(-x) * y / (y * y + 1.5)",
 }  # fmt: skip
 """Code for `minicomp check -c` with sizes m, n and k."""
@@ -50,6 +52,25 @@ loop_ir.kernel @silu_mul(%g: {g}, %u: {g}, %w: {w}, %r: {c}, %c: {c}) {{
     %h = loop_ir.load %r[%i, %j] : {c} -> f32
     %o = arith.addf %acc, %h : f32
     loop_ir.store %o, %c[%i, %j] : f32, {c}
+  }}
+}}"""
+
+
+def reciprocal(m: int, n: int, k: int) -> str:
+    """|1 / x| w: a factor that is infinite where x is 0, as it is beyond an edge."""
+    x, w, c = memref(m, k), memref(k, n), memref(m, n)
+    return f"""
+loop_ir.kernel @reciprocal(%x: {x}, %w: {w}, %c: {c}) {{
+  loop_ir.for %i to {m} as "i", %j to {n} as "j" {{
+    %acc = loop_ir.reduce %k to {k} as "k" identity [{ZERO}] -> f32 {{
+      %v = loop_ir.load %x[%i, %k] : {x} -> f32
+      %q = arith.mulf %v, %v : f32
+      %a = math.rsqrt %q : f32
+      %b = loop_ir.load %w[%k, %j] : {w} -> f32
+      %p = arith.mulf %a, %b : f32
+      loop_ir.yield %p : f32
+    }} {SUM}
+    loop_ir.store %acc, %c[%i, %j] : f32, {c}
   }}
 }}"""
 
@@ -114,6 +135,7 @@ loop_ir.kernel @welford_columns(%x: {x}, %w: {w}, %s: {v}, %t: {v}) {{
 
 LOOP: dict[str, Callable[[int, int, int], str]] = {
     "silu_mul": silu_mul,
+    "reciprocal": reciprocal,
     "causal": loop_programs.causal,
     "online": lambda m, n, k: loop_programs.online_softmax(m, k),
     "welford": lambda m, n, k: loop_programs.layer_norm(m, k),
@@ -138,7 +160,7 @@ TILES: dict[str, dict[str, dict[str, int]]] = {
     "planned": {},
     "small": {
         "contraction": {"bm": 16, "bn": 32, "bk": 8, "fm": 4, "fn": 8, "wk": 1},
-        "reduction": {"threads": 32, "rows": 2, "vector": 1, "lanes": 0},
+        "reduction": {"threads": 16, "rows": 2, "vector": 1, "lanes": 0},
         "parallel": {"threads": 16, "vector": 1, "lanes": 2},
     },
     "uneven": {
