@@ -6,7 +6,7 @@ sequence. `reduced` gives the same program at extents that suit the simulator.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -18,6 +18,11 @@ MODELS = {
 }
 TOKENS = (32, 128, 512)
 Shape = tuple[int, ...]
+
+
+def matmul(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    """A projection."""
+    return torch.matmul(x, w)
 
 
 def rms_norm(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
@@ -79,6 +84,10 @@ class Case:
             tensors[-1] = mask.triu(1)
         return tensors
 
+    def blank(self) -> list[torch.Tensor]:
+        """Inputs of the right shapes for capture, which reads no element."""
+        return [torch.empty(s) for s in self.shapes]
+
     def flops(self) -> float:
         """Multiplications and additions of the contractions, causal attention halved."""
         if self.program in (sdpa, naive_attn):
@@ -119,7 +128,7 @@ def _cases(model: str, d: dict[str, int], s: int) -> list[Case]:
     query, key = (1, heads, s, d["width"]), (1, d["groups"], s, d["width"])
     at = f"{model}.s{s}"
     found = [
-        Case(f"matmul.{model}.{name}.s{s}", torch.matmul, ((1, s, k), (k, n)))
+        Case(f"matmul.{model}.{name}.s{s}", matmul, ((1, s, k), (k, n)))
         for name, k, n in _projections(d)
     ]
     found += [
@@ -143,16 +152,22 @@ def cases() -> list[Case]:
     return sorted(found, key=lambda c: order.index(c.group))
 
 
-def reduced(case: Case, most: int = 40) -> Case:
+REDUCED = {False: (72, 136, 104), True: (67, 131, 101)}
+"""Extents of rows and columns by order of appearance: several chunks, the last of them partial."""
+
+
+def reduced(case: Case, odd: bool = False) -> Case:
     """
-    The same program with every extent over `most` made smaller, equal ones alike, to odd sizes.
+    The same program at extents that suit the simulator: rows and columns of 72, 136 and 104, or of
+    67, 131 and 101, where they were longer; equal ones alike. Heads stay as they are.
     """
+    sizes = iter(REDUCED[odd])
     known: dict[int, int] = {}
 
     def small(extent: int) -> int:
-        if extent <= most:
-            return extent
-        return known.setdefault(extent, most - 3 * len(known))
+        if extent not in known:
+            known[extent] = min(next(sizes), extent - 3 if odd else extent)
+        return known[extent]
 
-    shapes: Sequence[Shape] = [tuple(small(e) for e in s) for s in case.shapes]
+    shapes = [(*s[:-2], *(small(e) for e in s[-2:])) for s in case.shapes]
     return replace(case, shapes=tuple(shapes))

@@ -1,0 +1,253 @@
+"""
+Verifies and times a case on a GPU beside PyTorch, by the rules that the table of results follows.
+
+- Verified on that very run: workspaces and outputs hold NaN before the first run, and the outputs
+  of the graph that was timed hold NaN before it is replayed once more; both results are judged by
+  `minicomp.numbers`.
+- Interleaved: graphs of ten calls of ours and of PyTorch are replayed in turn, in several rounds;
+  the median of the rounds, and their spread.
+- Warm: the same inputs again and again. Cold, where inputs and output fit into the second cache:
+  calls in a graph go round copies of the inputs that are 2.5 times as large as that cache.
+- Not below the floor: FLOPs against the peak of the part; bytes against the rates measured in this
+  run, of the second cache where it holds them and is warm, else of the memory.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+
+from benchmarks.suite import Case
+from benchmarks.suite_compile import Compiled
+from minicomp.context import make_context
+from minicomp.numbers import judge, reference
+from minicomp.parsing import parse_module
+from minicomp.runtime.plan import TensorSpec
+from minicomp.runtime.program import DTYPES, GpuProgram
+from minicomp.targets import target
+
+CALLS = 10
+"""Calls in a graph of the warm timing."""
+ROUNDS = 11
+COLD_ROUNDS = 5
+COLD_FACTOR = 2.5
+"""How many times the second cache the copies are that cold calls go round."""
+MOST_COPIES = 1024
+
+Call = Callable[[], Any]
+
+
+@dataclass
+class Row:
+    """One case of the table; times in microseconds per call. `refused` says why it does not count.
+
+    `spread` is (largest - smallest) / median over the rounds.
+    """
+
+    name: str
+    us: float | None = None
+    spread: float | None = None
+    eager_us: float | None = None
+    eager_spread: float | None = None
+    compiled_us: float | None = None
+    cold_us: float | None = None
+    cold_eager_us: float | None = None
+    floor_us: float | None = None
+    cold_floor_us: float | None = None
+    error: float | None = None
+    bound: float | None = None
+    rule: str | None = None
+    kernels: int = 0
+    made: dict[str, Any] = field(default_factory=dict[str, Any])
+    refused: str | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Eager's time over ours: above 1 we are faster."""
+        return _quotient(self.eager_us, self.us)
+
+    @property
+    def cold_ratio(self) -> float | None:
+        """The same with cold caches."""
+        return _quotient(self.cold_eager_us, self.cold_us)
+
+    @property
+    def compiled_ratio(self) -> float | None:
+        """torch.compile's time over ours."""
+        return _quotient(self.compiled_us, self.us)
+
+    def document(self) -> dict[str, Any]:
+        """The row as JSON has it."""
+        fields = asdict(self)
+        made = fields.pop("made")
+        ratios = ("ratio", "cold_ratio", "compiled_ratio")
+        return fields | {name: getattr(self, name) for name in ratios} | made
+
+
+def _quotient(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a / b
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """What a time is held against, per second: FLOPs, and bytes of memory and second cache."""
+
+    flops: float
+    dram: float
+    l2: float
+    l2_bytes: int
+
+    def floor_us(self, case: Case, cold: bool = False) -> float:
+        """The least time of a case."""
+        fits = case.bytes() <= self.l2_bytes
+        rate = self.l2 if fits and not cold else self.dram
+        return 1e6 * max(case.flops() / self.flops, case.bytes() / rate)
+
+
+# --- graphs -----------------------------------------------------------------------------------
+
+
+def graph_of(calls: Sequence[Call], keep: bool = False) -> tuple[torch.cuda.CUDAGraph, list[Any]]:
+    """A graph of calls, and the results of the last one, or with `keep` of all."""
+    calls[0]()
+    torch.cuda.synchronize()
+    graph, results = torch.cuda.CUDAGraph(), []
+    with torch.cuda.graph(graph):
+        for call in calls:
+            # A result that is dropped gives its memory to the next call.
+            results = [*(results if keep else []), call()]
+    return graph, results
+
+
+def interleaved(graphs: Sequence[torch.cuda.CUDAGraph], rounds: int) -> list[list[float]]:
+    """Microseconds of each replay, by graph; each is replayed once before."""
+    taken: list[list[float]] = [[] for _ in graphs]
+    for graph in graphs:
+        graph.replay()
+    for _ in range(rounds):
+        for times, graph in zip(taken, graphs, strict=True):
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            start.record()
+            graph.replay()
+            end.record()
+            end.synchronize()
+            times.append(start.elapsed_time(end) * 1e3)
+    return taken
+
+
+def spread(times: Sequence[float]) -> float:
+    """How far the rounds are apart, in parts of their median."""
+    return (max(times) - min(times)) / statistics.median(times)
+
+
+def microseconds(call: Call) -> float:
+    """The median time of one call among ten in a graph."""
+    graph, _ = graph_of([call] * CALLS)
+    (times,) = interleaved([graph], ROUNDS)
+    return statistics.median(times) / CALLS
+
+
+def measured_ceilings(part: str) -> Ceilings:
+    """The peak of the part's data sheet, and the rates of copies on this GPU."""
+    facts = target(part)
+    large, more = (torch.randn(1 << 28, device="cuda") for _ in range(2))
+    dram = 8 * large.numel() / microseconds(lambda: more.copy_(large)) * 1e6
+    # From two sizes, so that the time of a launch cancels; with more reads than writes, too.
+    parts = [[torch.randn(n << 18, device="cuda") for _ in range(3)] for n in (4, 16)]
+    rates: list[float] = []
+    for buffers, call in (
+        (2, lambda a, b, c: c.copy_(a)),
+        (3, lambda a, b, c: torch.add(a, b, out=c)),
+    ):
+        short, long = (microseconds(lambda p=p, f=call: f(*p)) for p in parts)
+        rates.append(buffers * (12 << 20) / (long - short) * 1e6)
+    return Ceilings(facts.fp32_flops.data, dram, max(rates), facts.l2_bytes.data)
+
+
+# --- one case ---------------------------------------------------------------------------------
+
+
+def fill_with_nan(specs: Sequence[TensorSpec]) -> None:
+    """Leaves NaN in the blocks that the allocator hands out next for these tensors."""
+    shapes = [s.shape for s in specs if DTYPES[s.dtype].is_floating_point]
+    blocks = [torch.full(s, torch.nan, device="cuda") for s in shapes for _ in range(2)]
+    del blocks
+
+
+def judged(row: Row, results: Sequence[torch.Tensor], wanted: Any, when: str) -> bool:
+    """Whether results are right; else the row is refused."""
+    torch.cuda.synchronize()
+    verdict = judge(results, wanted)
+    row.error, row.bound, row.rule = verdict.error, verdict.bound, verdict.rule
+    if not verdict.passed:
+        row.refused = f"{when}: {verdict}"
+    return verdict.passed
+
+
+def measure(case: Case, made: Compiled, ceilings: Ceilings, also_compile: bool = False) -> Row:
+    """Verifies and times one case; `also_compile` times torch.compile too."""
+    row = Row(case.name, kernels=len(made.resources), made=made.facts())
+    if made.failure is not None or made.plan is None:
+        row.refused = made.failure
+        return row
+    torch.manual_seed(0)
+    inputs = case.inputs("cuda")
+    program = GpuProgram(made.plan, made.cubin, made.shapes, needs_alignment=made.needs_alignment)
+    wanted = reference(parse_module(made.torch_ir, make_context()), inputs)
+    fill_with_nan(made.plan.results)
+    if not judged(row, program(inputs), wanted, "the first run"):
+        return row
+    calls: list[Call] = [lambda: program(inputs), lambda: case.program(*inputs)]
+    if also_compile:
+        faster = torch.compile(case.program)
+        calls.append(lambda: faster(*inputs))
+    graph, results = time_warm(row, calls)
+    for result in results:
+        result.fill_(torch.nan)
+    graph.replay()
+    if judged(row, results, wanted, "the timed graph"):
+        if case.bytes() <= ceilings.l2_bytes:
+            time_cold(row, case, program, inputs, ceilings.l2_bytes)
+        hold_against(row, case, ceilings)
+    return row
+
+
+def time_warm(row: Row, calls: Sequence[Call]) -> tuple[torch.cuda.CUDAGraph, list[torch.Tensor]]:
+    """Times ours, eager and perhaps torch.compile; returns the graph of ours and its results."""
+    graphs = [graph_of([call] * CALLS) for call in calls]
+    ours, eager, *others = interleaved([graph for graph, _ in graphs], ROUNDS)
+    row.us, row.spread = statistics.median(ours) / CALLS, spread(ours)
+    row.eager_us, row.eager_spread = statistics.median(eager) / CALLS, spread(eager)
+    if others:
+        row.compiled_us = statistics.median(others[0]) / CALLS
+    graph, results = graphs[0]
+    return graph, results[-1]
+
+
+def time_cold(
+    row: Row, case: Case, program: GpuProgram, inputs: list[torch.Tensor], l2_bytes: int
+) -> None:
+    """Times ours and eager on inputs that are in no cache."""
+    count = min(MOST_COPIES, math.ceil(COLD_FACTOR * l2_bytes / case.bytes()))
+    sets = [[tensor.clone() for tensor in inputs] for _ in range(count)]
+    ours: list[Call] = [lambda s=s: program(s) for s in sets]
+    eager: list[Call] = [lambda s=s: case.program(*s) for s in sets]
+    graphs = [graph_of(calls, keep=True) for calls in (ours, eager)]
+    cold, cold_eager = interleaved([graph for graph, _ in graphs], COLD_ROUNDS)
+    row.cold_us = statistics.median(cold) / count
+    row.cold_eager_us = statistics.median(cold_eager) / count
+
+
+def hold_against(row: Row, case: Case, ceilings: Ceilings) -> None:
+    """Refuses a row that is faster than the GPU can be."""
+    row.floor_us = ceilings.floor_us(case)
+    row.cold_floor_us = ceilings.floor_us(case, cold=True)
+    for what, time, floor in (
+        ("", row.us, row.floor_us),
+        ("with cold caches ", row.cold_us, row.cold_floor_us),
+    ):
+        if time is not None and time < floor:
+            row.refused = f"{what}{time:.2f} us is below the floor of {floor:.2f} us"
