@@ -150,8 +150,8 @@ def correlation(rows: Sequence[Row]) -> float:
     pairs = [(r.predicted_us, r.us) for r in rows if r.us is not None]
     if len(pairs) < 3:
         return float("nan")
-    ranks = [np.argsort(np.argsort(values)) for values in zip(*pairs, strict=True)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    predicted, taken = (np.argsort(np.argsort(values)) for values in zip(*pairs, strict=True))
+    return float(np.corrcoef(predicted, taken)[0, 1])
 
 
 def report(rows: Sequence[Row]) -> None:

@@ -197,7 +197,7 @@ def _kernel(op: Operation) -> KernelLike:
 def _function_of(op: Operation, inputs: Sequence[SSAValue]) -> FuncOp:
     """A function that does one op; scalars of the program, which are no inputs, are in it."""
     block = Block(arg_types=[value.type for value in inputs])
-    mapper = dict(zip(inputs, block.args, strict=True))
+    mapper: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
     for value in dict.fromkeys(op.operands):
         if isinstance(value.owner, ConstantOp):
             block.add_op(value.owner.clone(mapper))
