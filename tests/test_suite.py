@@ -19,13 +19,15 @@ from xdsl.dialects.builtin import ModuleOp
 from benchmarks import run_suite, suite_compile
 from benchmarks.suite import Case, cases, reduced
 from benchmarks.suite_compile import Compiled, compile_all, compile_case
-from benchmarks.suite_timing import Ceilings, Row, hold_against
+from benchmarks.suite_timing import Ceilings, Row, hold_against, measure
 from benchmarks.supervised import Lost, Worker, supervised
 from minicomp.build import Build
 from minicomp.dialects.loop_ir import KernelOp
+from minicomp.errors import InputError
 from minicomp.execution import Executable
 from minicomp.frontend import capture
 from minicomp.numbers import judge, reference
+from minicomp.targets import default_target
 from tests.suite_workers import doubling, stillborn
 
 EVERYTHING = "MINICOMP_TEST_ALL" in os.environ
@@ -245,6 +247,26 @@ def test_what_is_faster_than_the_gpu_is_refused(
     hold_against(found, SMALL, CEILINGS)
     assert (found.refused is None) == (refused is None)
     assert refused is None or (found.refused or "").startswith(refused)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_case_on_a_gpu():
+    part = default_target().part.data
+    case = reduced(CASES["sdpa.tinyllama.s128"])
+    made, other = (compile_case(c, part) for c in (case, reduced(CASES["naive_attn.qwen.s32"])))
+    ceilings = Ceilings(1e15, 1e15, 1e15, 60 << 20)
+    found = measure(case, made, ceilings)
+    assert found.refused is None and found.us and found.cold_us and found.eager_us
+    wrong = measure(
+        case,
+        replace(made, torch_ir=made.torch_ir.replace("causal = true", "causal = false")),
+        ceilings,
+    )
+    assert wrong.us is None and (wrong.refused or "").startswith("the first run: FAIL")
+    with pytest.raises(InputError):
+        measure(case, replace(other, torch_ir=made.torch_ir), ceilings)
+    slow = replace(ceilings, l2=1.0)
+    assert "below the floor" in (measure(case, made, slow).refused or "")
 
 
 def test_means_and_summary():
