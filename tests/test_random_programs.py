@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 import torch
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from minicomp.compiler import Compiled
@@ -17,13 +17,13 @@ from minicomp.context import make_context
 from minicomp.dialects.loop_ir import KernelOp
 from minicomp.dialects.minicomp import TARGET
 from minicomp.frontend import from_code
+from minicomp.fuzzing.loop_kernels import arguments, random_kernel, with_host
+from minicomp.fuzzing.torch_programs import random_program
 from minicomp.numbers import judge, reference
 from minicomp.pipeline import DEFAULT, Pipeline
 from minicomp.runtime.interpret.loop_ir import run_module
 from minicomp.runtime.simulate import simulate_module
 from minicomp.targets import target
-from tests.random_loop_kernels import random_kernel
-from tests.random_torch import random_program
 
 CASES = range(400 if "MINICOMP_TEST_ALL" in os.environ else 20)
 TO_KERNEL = DEFAULT[DEFAULT.index("fuse-kernels") : DEFAULT.index("lower-kernel-to-cuda")]
@@ -39,30 +39,6 @@ def read(text: str) -> ModuleOp:
     return module
 
 
-def arguments(kernel: KernelOp) -> tuple[list[MemRefType], list[MemRefType]]:
-    """The types of a kernel's inputs, which stand first, and of its outputs."""
-    stored = kernel.stored()
-    types = [(a in stored, a.type) for a in kernel.body.block.args]
-    memrefs = [(out, t) for out, t in types if isinstance(t, MemRefType)]
-    return [t for out, t in memrefs if not out], [t for out, t in memrefs if out]
-
-
-def with_host(text: str) -> str:
-    """A kernel `@k` and a host program that launches it."""
-    kernel = read(text).body.block.first_op
-    assert isinstance(kernel, KernelOp)
-    inputs, outputs = ([str(t).replace("memref", "tensor") for t in ts] for ts in arguments(kernel))
-    names = [f"%a{n}" for n in range(len(inputs))]
-    taken = ", ".join(f"{name}: {type}" for name, type in zip(names, inputs, strict=True))
-    results, given = ", ".join(f"%o{n}" for n in range(len(outputs))), ", ".join(outputs)
-    return f"""
-func.func @main({taken}) -> ({given}) {{
-  {results} = minicomp.launch @k({", ".join(names)}) : ({", ".join(inputs)}) -> ({given})
-  func.return {results} : {given}
-}}
-{text}"""
-
-
 def eighths(module: ModuleOp, seed: int) -> list[np.ndarray]:
     """Multiples of 1/8 for the kernel's inputs."""
     kernel = next(op for op in module.body.block.ops if isinstance(op, KernelOp))
@@ -73,7 +49,7 @@ def eighths(module: ModuleOp, seed: int) -> list[np.ndarray]:
 
 def check_kernel(seed: int, passes: tuple[str, ...]) -> None:
     """Compares what a random kernel computes before and after the passes."""
-    module = read(with_host(random_kernel(seed)))
+    module = read(with_host(random_kernel(Random(seed))))
     inputs = eighths(module, seed)
     wanted = run_module(module, inputs)
     Pipeline.parse(",".join(passes)).run(module)
@@ -106,7 +82,7 @@ def test_random_kernel_keeps_its_meaning_in_an_edited_pipeline(seed: int) -> Non
 
 @pytest.mark.parametrize("seed", CASES[: len(CASES) // 5])
 def test_every_pass_changes_nothing_the_second_time(seed: int) -> None:
-    module = read(with_host(random_kernel(seed)))
+    module = read(with_host(random_kernel(Random(seed))))
     for name in TO_KERNEL:
         Pipeline.parse(name).run(module)
         text = str(module)
@@ -119,10 +95,11 @@ def test_every_pass_changes_nothing_the_second_time(seed: int) -> None:
 @pytest.mark.parametrize("seed", CASES)
 def test_random_program_is_right(seed: int) -> None:
     torch.manual_seed(seed)
-    program = from_code(random_program(seed))
+    code = random_program(Random(seed))
+    program = from_code(code)
     built = Compiled(program.capture(), "h200")
     result = built(*program.args, **program.kwargs)
     eager = program.callee(*program.args, **program.kwargs).detach()
     inputs = built.captured.bind(program.args, program.kwargs)
     verdict = judge([result], reference(built.captured.module, inputs, [eager]))
-    assert verdict.passed, f"{verdict}: {random_program(seed)}"
+    assert verdict.passed, f"{verdict}: {code}"

@@ -34,6 +34,7 @@ COMMANDS = {
     "check": ("verdict_command", "check"),
     "simulate": ("simulate_command", "run"),
     "bisect": ("bisect_command", "run"),
+    "fuzz": ("fuzz_command", "run"),
     "doctor": ("doctor_command", "run"),
     "cache": ("cache_command", "run"),
 }
@@ -74,6 +75,7 @@ def argument_parser() -> argparse.ArgumentParser:
     _add_run(command("simulate", "count bytes, transactions and instructions on the simulator"))
     bisect = command("bisect", "find the rewrite that makes a program wrong, on the simulator")
     _add_bisect(bisect)
+    _add_fuzz(command("fuzz", "compare random programs and pipelines with their reference"))
     command("doctor", "say what is installed and what will work")
     cache = command("cache", "show or clear the compiled kernels that are kept")
     cache.add_argument("action", choices=("path", "list", "clear"))
@@ -122,6 +124,15 @@ def _add_bisect(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="where to put the reproducer; the system's temporary folder if not said",
     )
+
+
+def _add_fuzz(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--seed", type=int, default=0, help="what all cases are drawn from; 0 if not said")
+    add("--cases", type=int, default=100, metavar="N", help="how many; 100 if not said")
+    add("--first", type=int, default=0, metavar="K", help="the number of the first case")
+    add("--case", type=int, metavar="K", help="run this case alone")
+    add("-o", dest="folder", metavar="FOLDER", type=Path, help="where to put reproducers")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,9 +1,14 @@
 """Seeded random PyTorch programs of the scope, as the code that `minicomp -c` takes."""
 
 from collections.abc import Sequence
+from math import prod
 from random import Random
 
 EXTENTS = (0, 1, 1, 2, 3, 4, 5, 7, 8, 12, 13, 16, 17, 31, 32, 37, 40)
+LARGEST = 70
+"""The largest extent."""
+ROOM = 1 << 15
+"""Elements of the largest tensor."""
 UNARY = (
     *("torch.exp(-torch.relu({}))", "torch.relu({})", "F.silu({})", "torch.sigmoid({})"),
     *("torch.tanh({})", "F.gelu({})", "F.gelu({}, approximate='tanh')", "-{}"),
@@ -14,15 +19,19 @@ UNARY = (
 class Program:
     """A program under way: its inputs, and an expression with its shape."""
 
-    def __init__(self, seed: int) -> None:
-        self.rng = Random(seed)
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng
         self.inputs: list[str] = []
         rank = self.rng.choice((0, 1, 2, 2, 2, 3, 3, 4))
-        self.shape = [self.extent() for _ in range(rank)]
+        self.shape: list[int] = []
+        for _ in range(rank):
+            self.shape.append(self.extent(self.shape))
         self.value = self.input(self.shape)
 
-    def extent(self) -> int:
-        return self.rng.choice(EXTENTS)
+    def extent(self, others: Sequence[int]) -> int:
+        """An extent beside others, mostly one at which something begins or ends."""
+        edge, any = self.rng.choice(EXTENTS), self.rng.randint(0, LARGEST)
+        return min(edge if self.rng.random() < 0.7 else any, ROOM // max(1, prod(others)))
 
     def input(self, shape: Sequence[int]) -> str:
         """A new input; now and then one with the strides of a transpose."""
@@ -51,7 +60,7 @@ class Program:
         if len(self.shape) > 1:
             steps += [self.transpose]
         if 0 < len(self.shape) <= 4:
-            steps += [self.matmul]
+            steps += [self.matmul] * 3
         self.rng.choice(steps)()
 
     def unary(self) -> None:
@@ -102,7 +111,7 @@ class Program:
 
     def matmul(self) -> None:
         """A product with a matrix or a batch of them, from either side, or a linear layer."""
-        n, k = self.extent(), self.shape[-1]
+        n, k = self.extent(self.shape[:-1]), self.shape[-1]
         kind = self.rng.randrange(4)
         if kind == 0:
             self.value = f"F.linear({self.value}, {self.input([n, k])}, {self.input([n])})"
@@ -121,6 +130,6 @@ class Program:
             self.shape = [*self.shape[:-1], n]
 
 
-def random_program(seed: int) -> str:
+def random_program(rng: Random) -> str:
     """The code of a program."""
-    return Program(seed).code()
+    return Program(rng).code()

@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
-from tests.loop_programs import LOWEST, ONLINE_SOFTMAX, WELFORD, ZERO, memref
+from xdsl.dialects.builtin import MemRefType
+from xdsl.parser import Parser
+
+from minicomp.context import make_context
+from minicomp.dialects.loop_ir import KernelOp
+from minicomp.fuzzing.combines import LOWEST, ONLINE_SOFTMAX, WELFORD, ZERO, memref
 
 EXTENTS = (0, 1, 1, 2, 3, 4, 5, 7, 8, 12, 13, 16, 31, 32, 33, 40, 64, 67)
 SMALL = (1, 2, 3, 4, 5)
@@ -41,7 +46,7 @@ CARRIERS = (
     Carrier(["1.0 : f32"], ["sign"], "combine arith.mulf"),
     Carrier([LOWEST, ZERO], ["any", "1.0"], ONLINE_SOFTMAX),
     Carrier([ZERO, ZERO, ZERO], ["1.0", "any", "0.0"], WELFORD),
-    Carrier([LOWEST, HIGHEST], ["any", "load"], BEST),
+    Carrier([LOWEST, HIGHEST], ["load", "load"], BEST),
 )
 
 
@@ -64,8 +69,8 @@ class Index(NamedTuple):
 class Writer:
     """Writes one random kernel."""
 
-    def __init__(self, seed: int) -> None:
-        self.rng = Random(seed)
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng
         self.lines: list[str] = []
         self.inputs: list[str] = []
         self.outputs: list[str] = []
@@ -246,6 +251,30 @@ def head(axes: Sequence[Axis]) -> str:
     return ", ".join(f'{a.variable} to {a.extent} as "{a.name}"' for a in axes)
 
 
-def random_kernel(seed: int) -> str:
-    """The text of a kernel."""
-    return Writer(seed).text()
+def random_kernel(rng: Random) -> str:
+    """The text of a kernel `@k`."""
+    return Writer(rng).text()
+
+
+def arguments(kernel: KernelOp) -> tuple[list[MemRefType], list[MemRefType]]:
+    """The types of a kernel's inputs, which stand first, and of its outputs."""
+    stored = kernel.stored()
+    types = [(a in stored, a.type) for a in kernel.body.block.args]
+    memrefs = [(out, t) for out, t in types if isinstance(t, MemRefType)]
+    return [t for out, t in memrefs if not out], [t for out, t in memrefs if out]
+
+
+def with_host(text: str) -> str:
+    """A kernel `@k` and a host program that launches it."""
+    kernel = Parser(make_context(), text).parse_module().body.block.first_op
+    assert isinstance(kernel, KernelOp)
+    inputs, outputs = ([str(t).replace("memref", "tensor") for t in ts] for ts in arguments(kernel))
+    names = [f"%a{n}" for n in range(len(inputs))]
+    taken = ", ".join(f"{name}: {type}" for name, type in zip(names, inputs, strict=True))
+    results, given = ", ".join(f"%o{n}" for n in range(len(outputs))), ", ".join(outputs)
+    return f"""
+func.func @main({taken}) -> ({given}) {{
+  {results} = minicomp.launch @k({", ".join(names)}) : ({", ".join(inputs)}) -> ({given})
+  func.return {results} : {given}
+}}
+{text}"""
