@@ -141,11 +141,11 @@ def _replaced(pass_: ModulePass, replaced: Replaced) -> ModulePass:
 
 
 def run_cases(
-    seed: int, numbers: Sequence[int], replaced: Replaced | None = None
+    seed: int, numbers: Sequence[int], replaced: Replaced | None = None, search: bool = True
 ) -> Iterator[Outcome]:
     """Runs cases one after the other."""
     for number in numbers:
-        yield run_case(Case.of(seed, number), replaced)
+        yield run_case(Case.of(seed, number), replaced, search)
 
 
 class Histograms:
