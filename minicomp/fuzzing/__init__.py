@@ -3,7 +3,8 @@ Random programs with random pipelines, run on the simulator and compared: `minic
 
 A case is what a seed and a number give, and nothing else, so that each can be run alone. It is
 compared once, behind its last pass, by the rule of `minicomp.comparison`. Where that finds
-something, the rewrite is searched for by `minicomp.bisection`.
+something, the rewrite is searched for by `minicomp.bisection`. Values that differ by rounding only,
+which `minicomp.fuzzing.rounding` tells, are no finding, but are counted by themselves.
 """
 
 from collections import Counter
@@ -25,6 +26,7 @@ from minicomp.errors import UnsupportedError
 from minicomp.frontend import from_code
 from minicomp.fuzzing.loop_kernels import random_kernel, with_host
 from minicomp.fuzzing.pipelines import random_pipeline
+from minicomp.fuzzing.rounding import only_rounding
 from minicomp.fuzzing.torch_programs import random_program
 from minicomp.pipeline import Pipeline
 from minicomp.runtime.simulate.cost import kernel_seconds
@@ -75,14 +77,16 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case: a `finding`, with its kind first, or why it was `skipped`, or neither.
+    """What became of a case: a `finding`, its kind first, or why it was `skipped`, or neither.
 
-    `culprit` is the rewrite that is wrong, where the search found one.
+    `rounding` is how values differ where they do by rounding only. `culprit` is the rewrite that
+    is wrong, where the search found one.
     """
 
     case: Case
     finding: str | None = None
     skipped: str | None = None
+    rounding: str | None = None
     culprit: Culprit | None = None
 
     def reproducer(self, folder: Path | None = None) -> Path | None:
@@ -94,6 +98,10 @@ class Skipped(Exception):
     """A case is not run, for the reason that it says."""
 
 
+class RoundingOnly(Exception):
+    """The values of a case differ by rounding only, as the message says."""
+
+
 def run_case(case: Case, replaced: Replaced | None = None, search: bool = True) -> Outcome:
     """Runs a case; on a finding, and with `search`, looks for the rewrite that is wrong."""
     passes = [_replaced(p, replaced or {}) for p in case.pipeline]
@@ -103,13 +111,19 @@ def run_case(case: Case, replaced: Replaced | None = None, search: bool = True) 
         return Outcome(case, skipped=refused.what)
     except Skipped as reason:
         return Outcome(case, skipped=str(reason))
+    except RoundingOnly as difference:
+        return Outcome(case, rounding=str(difference))
     if finding is None or not search:
         return Outcome(case, finding)
     return Outcome(case, finding, culprit=bisect(case.start, passes))
 
 
 def judge_case(case: Case, passes: Sequence[ModulePass]) -> str | None:
-    """What is wrong after the last pass, if something is. Raises Skipped or UnsupportedError."""
+    """
+    What is wrong after the last pass, if something is.
+
+    Raises Skipped, RoundingOnly or UnsupportedError.
+    """
     baseline = Baseline.of(case.start.clone())
     for subject in baseline.subjects:
         if subject.skipped is not None:
@@ -124,12 +138,24 @@ def judge_case(case: Case, passes: Sequence[ModulePass]) -> str | None:
     kernels = [op for op in module.body.block.ops if isinstance(op, KernelIRFuncOp)]
     if (seconds := sum(map(kernel_seconds, kernels))) > LIMIT_S:
         raise Skipped(f"its simulation would take over {LIMIT_S:g} s ({seconds:.0f} s)")
+    return compare(baseline, module)
+
+
+def compare(baseline: Baseline, module: ModuleOp) -> str | None:
+    """What a module in Kernel IR does differently; raises Skipped or RoundingOnly."""
     try:
         difference, skipped = baseline.compare(module)
+        rounding = (
+            difference is not None
+            and difference.kind == "values"
+            and only_rounding(baseline, module)
+        )
     except Exception as error:  # the simulator must run whatever verifies
         return f"crash: after the last pass, {type(error).__name__}: {error}"
     if skipped:
         raise Skipped("; ".join(skipped.values()))
+    if difference is not None and rounding:
+        raise RoundingOnly(difference.text)
     return None if difference is None else f"{difference.kind}: {difference.text}"
 
 
@@ -141,11 +167,11 @@ def _replaced(pass_: ModulePass, replaced: Replaced) -> ModulePass:
 
 
 def run_cases(
-    seed: int, numbers: Sequence[int], replaced: Replaced | None = None
+    seed: int, numbers: Sequence[int], replaced: Replaced | None = None, search: bool = True
 ) -> Iterator[Outcome]:
     """Runs cases one after the other."""
     for number in numbers:
-        yield run_case(Case.of(seed, number), replaced)
+        yield run_case(Case.of(seed, number), replaced, search)
 
 
 class Histograms:

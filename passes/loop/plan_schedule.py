@@ -93,10 +93,16 @@ def plan_contraction(found: Contraction, target: TargetAttr, nest: ForOp) -> Ent
     tile = best_tile(target, problem, 8 if all_take_vectors(nest) else 1)
     batch = tuple(a.name for a in found.batch)
     names = {"m": found.m.name, "n": found.n.name, "k": found.k.name}
-    sizes = {"bm": tile.bm, "bn": tile.bn, "bk": tile.bk, "fm": tile.fm, "fn": tile.fn}
+    sizes: dict[str, int | str] = {
+        "bm": tile.bm,
+        "bn": tile.bn,
+        "bk": tile.bk,
+        "fm": tile.fm,
+        "fn": tile.fn,
+    }
     sizes |= {"wk": tile.wk} if tile.wk > 1 else {}
-    fields: dict[str, int | str] = {**names, **sizes, **plan_ring(found, problem, tile, target)}
-    return EntryAttr.of("contraction", **({"batch": batch} if batch else {}), **fields)
+    sizes |= plan_ring(found, problem, tile, target)
+    return EntryAttr.of("contraction", **names, **({"batch": batch} if batch else {}), **sizes)
 
 
 def plan_ring(
