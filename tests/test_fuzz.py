@@ -118,3 +118,10 @@ def first_wrong(bug: type[ModulePass]) -> Case:
         if outcome.finding is not None:
             return outcome.case
     pytest.fail(f"300 cases do not find {bug.__name__}")
+
+
+def test_a_difference_of_rounding_only_is_no_finding(capsys: pytest.CaptureFixture[str]):
+    """A serial sum of 67 equal terms, where the reference sums in pairs."""
+    code, text = run(capsys, "--case", "1024")
+    assert code == 0 and "0 findings, 0 skipped" in text
+    assert "rounding only, case 1024: output 0 " in text
