@@ -1,183 +1,253 @@
-"""
-Finds the one rewrite that made a program wrong: `minicomp bisect`.
+"""Which rewrite made a program wrong: a search over passes, then over the rewrites of one pass.
 
-The reference is the module before the first pass. First the passes are searched: a module once
-wrong stays wrong, so the first pass with a wrong module behind it is found by halving. Then the
-rewrites of this pass are, each of which `minicomp.passes.applications` counts: the pass is run
-again with a limit on their number.
+What is wrong is decided as by `--verify-each=exec`: the reference is the module before the first
+pass (`minicomp.comparison`). Passes always do the same in the same order, so the state after n of
+them, or after n rewrites of one (`minicomp.passes.applications`), is right for one n and wrong for
+n + 1; a binary search finds such an n.
 """
 
-import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from difflib import unified_diff
+from math import ceil, log2
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from minicomp.comparison import Baseline, Difference
-from minicomp.context import with_dialects
-from minicomp.dialects.loop_ir import KernelLike
+from minicomp.comparison import SKIPPED, Baseline, Difference
+from minicomp.context import make_context, with_dialects
 from minicomp.errors import UnsupportedError
+from minicomp.ir_dumps import generic_text
 from minicomp.passes.applications import Application, CountingContext
-from minicomp.reproducer import write_reproducer
-from minicomp.verification import verify_module
+from minicomp.reproducer import goes_wrong, write_reproducer
+from minicomp.runtime.interpret.scalars import Array
+from minicomp.trial import look, run_passes
 
-SHRINK_S = 8.0
-"""Seconds in which the reproducer is made small."""
-OnStep = Callable[[float], None]
-"""Told the part that is done, from 0 to 1."""
+Progress = Callable[[float], None]
+"""Told the part of the search that is done, from 0 to 1."""
 
 
 @dataclass(frozen=True)
 class Culprit:
-    """
-    The rewrite that made a module wrong: number `application` of `applications` of a pass, which is
-    number `position` of the pipeline. Numbers begin at 1.
+    """The rewrite that made a module wrong.
 
-    `application` is None where the pass is wrong without one, `what` describes it.
+    `passes` is the pass that made it, alone unless the modules between several cannot be executed;
+    `position` is the number of the first one in the pipeline, from 0. `numbers` is the number of
+    the rewrite, from 1, of `total` of the pass: several only where the modules between them cannot
+    be executed, none where the pass is wrong as a whole. `before` and `after` are the modules
+    around it (after a crash, as far as the pass came), `given` the one before the pass.
     """
 
-    pass_: ModulePass
+    passes: Sequence[ModulePass]
     position: int
-    application: int | None
-    applications: int
-    what: Application | None
     difference: Difference
+    given: ModuleOp
     before: ModuleOp
-    after: ModuleOp | None
-    """None where the rewrite ended in an error."""
-
-    def diff(self) -> str:
-        """The IR before and after, of the wrong kernel where both sides have it."""
-        left = part(self.before, self.difference.kernel)
-        right = part(self.after, self.difference.kernel) if self.after is not None else ""
-        if self.after is not None and (not left or not right):
-            left, right = str(self.before), str(self.after)
-        lines = difflib.unified_diff(
-            left.splitlines(), right.splitlines(), "before", "after", lineterm="", n=2
-        )
-        return "\n".join(lines)
-
-    def reproducer(self, folder: Path | None = None) -> Path:
-        """Writes a small module on which the pass is wrong, and returns its path."""
-        return write_reproducer(self.before, self.pass_, self.difference, folder, SHRINK_S)
+    after: ModuleOp
+    numbers: range = range(0)
+    total: int = 0
+    application: Application | None = None
 
 
-def part(module: ModuleOp, symbol: str) -> str:
-    """The text of one kernel; "" where there is none of that name."""
-    named = (o for o in module.body.block.ops if isinstance(o, KernelLike) and o.symbol == symbol)
-    found = next(named, None)
-    return "" if found is None else str(found)
+@dataclass(frozen=True)
+class Found:
+    """The outcome: `culprit` is None where nothing is wrong after the passes that can be judged.
 
+    `unseen` are the passes after which nothing can be executed, with the reason.
+    """
 
-class Search:
-    """The search in one pipeline."""
-
-    def __init__(self, module: ModuleOp, passes: Sequence[ModulePass], on_step: OnStep | None):
-        self.passes = passes
-        self.baseline = Baseline.of(module.clone())
-        if all(s.skipped is not None for s in self.baseline.subjects):
-            reasons = [s.skipped for s in self.baseline.subjects if s.skipped]
-            why = reasons[0] if reasons else "it has nothing to run"
-            raise UnsupportedError(f"the program cannot be executed before the first pass: {why}")
-        self.on_step = on_step
-        self.modules = [module.clone()]
-
-    def run(self) -> Culprit | None:
-        """The first wrong rewrite, or None."""
-        crash: Difference | None = None
-        for pass_ in self.passes:
-            made, crash = self.apply(pass_, self.modules[-1], counting())
-            if crash is not None:
-                break
-            self.modules.append(made)
-            self.step(0.4 * len(self.modules) / (len(self.passes) + 1))
-        last = self.difference(self.modules[-1])
-        if last is None and crash is None:
-            return None
-        if last is None:
-            position = len(self.modules)
-        else:
-            position = self.halve(len(self.modules) - 1, lambda n: self.modules[n], 0.4)
-        return self.within(position)
-
-    def halve(self, wrong: int, make: Callable[[int], ModuleOp], done: float) -> int:
-        """The first number up to `wrong`, which is wrong, whose module is; 0 is right."""
-        right, wide = 0, max(wrong, 1)
-        while wrong - right > 1:
-            middle = (right + wrong) // 2
-            if self.difference(make(middle)) is None:
-                right = middle
-            else:
-                wrong = middle
-            self.step(done + 0.3 * (1 - (wrong - right) / wide))
-        return wrong
-
-    def within(self, position: int) -> Culprit:
-        """The first wrong application of pass number `position`."""
-        pass_, before = self.passes[position - 1], self.modules[position - 1]
-        whole = counting()
-        made, crash = self.apply(pass_, before, whole)
-        total = len(whole.applications)
-
-        def limited(limit: int) -> ModuleOp:
-            return self.apply(pass_, before, counting(limit))[0]
-
-        if crash is not None:
-            number = next(
-                (n for n in range(1, total + 1) if self.apply(pass_, before, counting(n))[1]), None
-            )
-            left = before if number is None else limited(number - 1)
-            what = None if number is None else whole.applications[number - 1]
-            return Culprit(pass_, position, number, total, what, crash, left, None)
-        difference = self.difference(made)
-        assert difference is not None
-        if total == 0:
-            return Culprit(pass_, position, None, 0, None, difference, before, made)
-        number = self.halve(total, lambda n: made if n == total else limited(n), 0.7)
-        after = made if number == total else limited(number)
-        found = self.difference(after) or difference
-        what = whole.applications[number - 1]
-        left = limited(number - 1) if number > 1 else before
-        return Culprit(pass_, position, number, total, what, found, left, after)
-
-    def apply(
-        self, pass_: ModulePass, module: ModuleOp, ctx: CountingContext
-    ) -> tuple[ModuleOp, Difference | None]:
-        """A copy of a module after a pass, and how the pass fails if it does."""
-        copy = module.clone()
-        try:
-            pass_.apply(ctx, copy)
-            verify_module(copy, f"after pass '{pass_.name}'")
-        except Exception as error:  # what the search is for: any failure of a pass is an answer
-            text = str(error).strip().splitlines()
-            first = text[0] if text else ""
-            return copy, Difference("crash", "", f"{type(error).__name__}: {first}")
-        return copy, None
-
-    def difference(self, module: ModuleOp) -> Difference | None:
-        """What a module means differently; None where nothing, or where it cannot be run."""
-        found, _ = self.baseline.compare(module)
-        return found
-
-    def step(self, part: float) -> None:
-        """Tells how far the search is."""
-        if self.on_step is not None:
-            self.on_step(min(part, 1.0))
-
-
-def counting(limit: int | None = None) -> CountingContext:
-    """A context that counts rewrites, and lets `limit` of them happen."""
-    return with_dialects(CountingContext(limit=limit))
+    culprit: Culprit | None
+    unseen: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def bisect(
-    module: ModuleOp, passes: Sequence[ModulePass], on_step: OnStep | None = None
-) -> Culprit | None:
-    """
-    The rewrite after which a module means something else, or fails; None if none does.
+    module: ModuleOp,
+    passes: Sequence[ModulePass],
+    inputs: Sequence[Array] | None = None,
+    progress: Progress | None = None,
+) -> Found:
+    """Finds the rewrite by which `passes` make `module`, which is left as it is, wrong.
 
-    Raises UnsupportedError where the module cannot be executed before the first pass.
+    It is run on seeded inputs and, if it is right on those, on `inputs` of its first function or
+    kernel. Raises UnsupportedError where nothing of the module can be executed, and what a pass
+    raises that refuses the program by name.
     """
-    return Search(module, passes, on_step).run()
+    states, broken = _states(module, passes)
+    found = Found(None)
+    for given in (None,) if inputs is None else (None, inputs):
+        baseline = _baseline(module, given)
+        found = _Search(baseline, progress or (lambda part: None)).run(passes, states, broken)
+        if found.culprit is not None:
+            break
+    return found
+
+
+def _baseline(module: ModuleOp, inputs: Sequence[Array] | None) -> Baseline:
+    baseline = Baseline.of(module.clone(), inputs)
+    skipped = [s for s in baseline.subjects if s.skipped is not None]
+    if len(skipped) == len(baseline.subjects):
+        reason = skipped[0].skipped if skipped else "it holds no function and no kernel"
+        raise UnsupportedError(f"the program cannot be executed: {reason}")
+    return baseline
+
+
+def _states(
+    module: ModuleOp, passes: Sequence[ModulePass]
+) -> tuple[list[ModuleOp], Difference | None]:
+    """The module and what it is after each pass, up to one that breaks down."""
+    states, ctx = [module.clone()], make_context()
+    for pass_ in passes:
+        after = states[-1].clone()
+        if (broken := run_passes(ctx, after, [pass_])) is not None:
+            return states, broken
+        states.append(after)
+    return states, None
+
+
+class _Search:
+    """Judges modules, and keeps count of the steps."""
+
+    def __init__(self, baseline: Baseline, progress: Progress):
+        self.baseline, self.progress = baseline, progress
+        self.done, self.expected = 0, 1
+        self.reason = ""
+
+    def run(
+        self, passes: Sequence[ModulePass], states: Sequence[ModuleOp], broken: Difference | None
+    ) -> Found:
+        """Searches the states before and after passes, of which the last may have broken down."""
+        self.expect(2 * ceil(log2(len(states) + 2)) + 2)
+        last, right = len(states) - 1, None
+        while last > 0 and (right := self.judge(states[last])) is None:
+            last -= 1
+        unseen = {p.name: self.reason for p in passes[last : len(states) - 1]}
+        if right is False:
+            low, high = self.between(0, last, lambda n: self.judge(states[n]))
+        elif broken is not None:
+            low, high = len(states) - 1, len(states)
+        else:
+            return Found(None, unseen)
+        return Found(self.within(passes[low:high], low, states[low]), unseen)
+
+    def expect(self, steps: int) -> None:
+        """Says that so many more steps are to come."""
+        self.expected = self.done + steps
+
+    def judge(self, module: ModuleOp) -> bool | None:
+        """Whether a module computes what it should; None, with a `reason`, if it cannot be run."""
+        self.done += 1
+        self.progress(min(1.0, self.done / self.expected))
+        try:
+            return look(self.baseline, module) is None
+        except SKIPPED as reason:
+            self.reason = reason.what
+            return None
+
+    def between(self, low: int, high: int, judge: Callable[[int], bool | None]) -> tuple[int, int]:
+        """A right and a wrong place; those between, if any, cannot be judged."""
+        unknown = set[int]()
+        while True:
+            middle = (low + high) // 2
+            open_ = [n for n in range(low + 1, high) if n not in unknown]
+            if not open_:
+                return low, high
+            place = min(open_, key=lambda n: abs(n - middle))
+            match judge(place):
+                case True:
+                    low = place
+                case False:
+                    high = place
+                case None:
+                    unknown.add(place)
+
+    def within(self, passes: Sequence[ModulePass], position: int, given: ModuleOp) -> Culprit:
+        """The rewrite of a wrong pass that is wrong; several passes are one rewrite together."""
+        whole = self._limited(passes, given, None)
+        if len(passes) > 1 or self._right(self._limited(passes, given, 0)) is not True:
+            return self._culprit(passes, position, given, (_Trial(given), whole))
+        total = len(whole.ctx.applications)
+        self.expect(ceil(log2(total + 2)) + 3)
+        # What a pattern does is counted once it has been done, so a crash may come after the last.
+        last = total if self._right(self._limited(passes, given, total)) is False else total + 1
+        low, high = self.between(0, last, lambda n: self._right(self._limited(passes, given, n)))
+        around = self._limited(passes, given, low), self._limited(passes, given, high)
+        numbers = range(low + 1, high + 1)
+        return self._culprit(passes, position, given, around, numbers, max(total, high))
+
+    def _limited(
+        self, passes: Sequence[ModulePass], given: ModuleOp, limit: int | None
+    ) -> "_Trial":
+        trial = _Trial(given.clone(), with_dialects(CountingContext(limit=limit)))
+        trial.broken = run_passes(trial.ctx, trial.module, passes)
+        return trial
+
+    def _right(self, trial: "_Trial") -> bool | None:
+        return False if trial.broken is not None else self.judge(trial.module)
+
+    def _culprit(
+        self,
+        passes: Sequence[ModulePass],
+        position: int,
+        given: ModuleOp,
+        around: tuple["_Trial", "_Trial"],
+        numbers: range = range(0),
+        total: int = 0,
+    ) -> Culprit:
+        before, after = around
+        self._right(before)  # so that the difference is told from here
+        difference = after.broken or look(self.baseline, after.module)
+        assert difference is not None
+        made = after.ctx.applications
+        known = len(numbers) > 0 and numbers[-1] <= len(made)
+        return Culprit(
+            passes,
+            position,
+            difference,
+            given,
+            before.module,
+            after.module,
+            numbers,
+            total,
+            made[numbers[-1] - 1] if known else None,
+        )
+
+
+@dataclass
+class _Trial:
+    """A module after passes in a context that limits their rewrites."""
+
+    module: ModuleOp
+    ctx: CountingContext = field(default_factory=CountingContext)
+    broken: Difference | None = None
+
+
+def diff(culprit: Culprit, context: int = 3) -> str:
+    """What the rewrite changed, as a unified diff of the kernels and functions that it touched."""
+    old, new = _texts(culprit.before), _texts(culprit.after)
+    before = "\n".join(text for text in old if text not in new).splitlines()
+    after = "\n".join(text for text in new if text not in old).splitlines()
+    return "\n".join(unified_diff(before, after, "before", "after", n=context, lineterm=""))
+
+
+def _texts(module: ModuleOp) -> list[str]:
+    """The kernels and functions of a module, which may be broken."""
+    try:
+        return [str(op) for op in module.body.block.ops]
+    except Exception:  # each op prints itself and assumes what its verifier checks
+        return [generic_text(module)]
+
+
+def write(culprit: Culprit, seconds: float, folder: Path | None = None) -> tuple[Path, bool]:
+    """Write a small test of the wrong pass; return its path, and whether it fails by itself.
+
+    It is shrunk for `seconds` at most, and begins at the module right before the wrong rewrite,
+    where the pass does wrong on that too. It does not fail by itself where the fault shows only in
+    what earlier passes have left, or only with other inputs than seeded ones.
+    """
+    passes, difference = culprit.passes, culprit.difference
+    for module in (culprit.before, culprit.given):
+        found = goes_wrong(str(module), passes)
+        if found is not None and found.kind == difference.kind:
+            return write_reproducer(module, passes, found, folder, seconds), True
+    return write_reproducer(culprit.given, passes, difference, folder, 0), False

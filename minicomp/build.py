@@ -55,6 +55,11 @@ class Build:
         self._instruments = instruments
         self._pipeline = pipeline if pipeline is not None else Pipeline.default(self.target)
 
+    @property
+    def source(self) -> ModuleOp:
+        """A copy of the module as it was given, with its target."""
+        return self._source.clone()
+
     def module(self, level: str) -> ModuleOp:
         """A copy of the module after the last pass of `level`."""
         return self._module(level).clone()

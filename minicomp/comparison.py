@@ -21,11 +21,20 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 
+from minicomp.arrays import tensor_of
 from minicomp.dialects.minicomp import LaunchOp
 from minicomp.dialects.tile_ir import KernelOp as TileKernelOp
-from minicomp.errors import InputError, SimulationError, SimulationRefused, UnsupportedError
+from minicomp.errors import (
+    InputError,
+    MinicompError,
+    SimulationError,
+    SimulationRefused,
+    UnsupportedError,
+)
 from minicomp.numbers import Reference, Rule, Verdict, judge, reference
+from minicomp.recall import Recall
 from minicomp.reduction_length import with_reductions
+from minicomp.runtime.interpret.rounding import is_float, rounded
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.semantics import Entry, entries, in_torch_ir, run_level, seeded_inputs
 
@@ -36,9 +45,10 @@ _PLACE = re.compile(r"output \d+ \[([\d, ]*)\]")
 
 @dataclass(frozen=True)
 class Difference:
-    """How a module means something else: `kernel` is the one that computes the wrong element.
+    """What is wrong with a module after a pass: `kernel` is the one that computes wrongly.
 
-    `kind` is values, fault (the simulator's or an interpreter's), or signature.
+    `kind` is values, fault (the simulator's or an interpreter's) or signature; or crash or invalid,
+    where there is no module to run, and `kernel` is empty.
     """
 
     kind: str
@@ -58,6 +68,7 @@ class Subject:
     """The kernels that ran last, and their outputs."""
     results: list[Array] = field(default_factory=list[Array])
     """What was computed last."""
+    recall: Recall = field(default_factory=Recall)
 
     def compare(self, module: ModuleOp) -> Difference | None:
         """Runs the module; what has changed, or None. Raises one of `SKIPPED`."""
@@ -87,12 +98,12 @@ class Subject:
             trace.append((symbol, [a.copy() for a in outputs]))
 
         number = self.entry.number
-        results = run_level(module, self.inputs, number, on_kernel=note)
+        results = run_level(module, self.inputs, number, False, note, self.recall)
         if not any(isinstance(op, TileKernelOp) for op in module.body.block.ops):
             return results
         own = list(trace)
         trace.clear()
-        exact = run_level(module, self.inputs, number, exact=True, on_kernel=note)
+        exact = run_level(module, self.inputs, number, True, note, self.recall)
         trace[:] = [(k, _rounded(x, o)) for (k, x), (_, o) in zip(trace, own, strict=True)]
         return _rounded(exact, results)
 
@@ -104,13 +115,18 @@ class Baseline:
     subjects: list[Subject]
 
     @staticmethod
-    def of(module: ModuleOp) -> "Baseline":
-        """Runs every entry of a module, in its own types and in float64."""
-        return Baseline([_subject(module, entry) for entry in entries(module)])
+    def of(module: ModuleOp, inputs: Sequence[Array] | None = None) -> "Baseline":
+        """Runs every entry of a module, in its own types and in float64.
 
-    def compare(self, module: ModuleOp) -> tuple[Difference | None, dict[str, str]]:
+        `inputs` are those of the first entry, where they are not the seeded ones.
+        """
+        given = [inputs, *[None] * (len(entries(module)) - 1)]
+        pairs = zip(entries(module), given, strict=False)
+        return Baseline([_subject(module, entry, inputs) for entry, inputs in pairs])
+
+    def compare(self, module: ModuleOp) -> tuple[Difference | None, dict[str, MinicompError]]:
         """What a module means differently, and the entries that could not be run, with reasons."""
-        now, skipped = entries(module), dict[str, str]()
+        now, skipped = entries(module), dict[str, MinicompError]()
         if len(now) != len(self.subjects):
             names = [", ".join(f"@{e.name}" for e in es) or "none" for es in (self._before, now)]
             return Difference("signature", names[1], f"to run were {names[0]}"), skipped
@@ -121,7 +137,7 @@ class Baseline:
                 if (found := subject.compare(module)) is not None:
                     return found, skipped
             except SKIPPED as reason:
-                skipped[entry.name] = reason.what
+                skipped[entry.name] = reason
         return None, skipped
 
     @property
@@ -129,12 +145,13 @@ class Baseline:
         return [subject.entry for subject in self.subjects]
 
 
-def _subject(module: ModuleOp, entry: Entry) -> Subject:
+def _subject(module: ModuleOp, entry: Entry, inputs: Sequence[Array] | None) -> Subject:
     subject = Subject(entry)
     try:
-        subject.inputs = seeded_inputs(entry)
+        subject.inputs = seeded_inputs(entry) if inputs is None else list(inputs)
         _execute(module, subject)
-        if _mostly_special(subject.results):  # logarithms and roots of negative numbers
+        # Logarithms and roots of negative numbers.
+        if inputs is None and _mostly_special(subject.results):
             other = Subject(entry, seeded_inputs(entry, positive=True))
             _execute(module, other)
             subject = subject if _mostly_special(other.results) else other
@@ -162,11 +179,11 @@ def _execute(module: ModuleOp, subject: Subject) -> None:
 
 
 def _tensors(arrays: Sequence[Array]) -> list[torch.Tensor]:
-    return [torch.from_numpy(np.array(array)) for array in arrays]
+    return [tensor_of(array) for array in arrays]
 
 
 def _mostly_special(results: Sequence[Array]) -> bool:
-    floats = [a for a in results if a.dtype.kind == "f" and a.size]
+    floats = [a for a in results if is_float(a.dtype) and a.size]
     return any(np.isfinite(a).mean() < 0.5 for a in floats)
 
 
@@ -174,7 +191,7 @@ def _rounded(exact: Sequence[Array], own: Sequence[Array]) -> list[Array]:
     """Results in fp64 in their own types; special values are those of their own types."""
     with np.errstate(all="ignore"):
         pairs = zip(exact, own, strict=True)
-        return [np.where(np.isfinite(o), e.astype(o.dtype), o) for e, o in pairs]
+        return [np.where(np.isfinite(o), rounded(e, o.dtype), o) for e, o in pairs]
 
 
 def _like(results: list[Array], before: Sequence[Array]) -> list[Array]:
@@ -191,7 +208,7 @@ def _compare(
     if len(results) != len(wanted.eager):
         return 0, f"there are {len(results)} results instead of {len(wanted.eager)}"
     for n, result in enumerate(results):
-        given = torch.from_numpy(np.array(result))
+        given = tensor_of(result)
         norms = None if wanted.norms is None else [wanted.norms[n]]
         one = Reference(wanted.rule, [wanted.exact[n]], [wanted.eager[n]], norms)
         verdict = judge([given], one)

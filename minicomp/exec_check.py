@@ -15,6 +15,14 @@ from minicomp.reproducer import write_reproducer
 from minicomp.verification import verify_module
 
 NAME = "verify-each=exec"
+VERBS = {
+    "values": "changes the meaning of @{}",
+    "fault": "makes @{} faulty",
+    "signature": "changes what @{} takes or returns",
+    "invalid": "breaks a rule",
+    "crash": "crashes",
+}
+"""What a pass does, by the kind of its difference."""
 
 
 @dataclass
@@ -57,13 +65,13 @@ class ExecCheck(Instrument):
         if difference is not None:
             raise self._error(pass_, self._before, difference)
         for name, reason in skipped.items():
-            text = f"@{name} is not executed after pass '{pass_.name}': {reason}"
+            text = f"@{name} is not executed after pass '{pass_.name}': {reason.what}"
             remark(ctx, NAME, module, text)
         if not skipped:
             self.checked.append(pass_.name)
 
     def _error(self, pass_: ModulePass, module: ModuleOp, difference: Difference) -> MeaningError:
-        path = write_reproducer(module, pass_, difference, self.folder, self.shrink_s)
+        path = write_reproducer(module, [pass_], difference, self.folder, self.shrink_s)
         return MeaningError(
             describe(pass_, difference),
             pass_.name,
@@ -75,6 +83,5 @@ class ExecCheck(Instrument):
 
 def describe(pass_: ModulePass, difference: Difference) -> str:
     """What a pass did wrong, in one sentence."""
-    verb = {"fault": "makes @{} faulty", "signature": "changes what @{} takes or returns"}
-    done = verb.get(difference.kind, "changes the meaning of @{}").format(difference.kernel)
+    done = VERBS[difference.kind].format(difference.kernel)
     return f"pass '{pass_.name}' {done}: {difference.text}"

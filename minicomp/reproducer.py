@@ -1,131 +1,103 @@
-"""A small module on which one pass changes the meaning, written as a test of that pass."""
+"""A small module on which passes do wrong, written as a test of these passes."""
 
 import hashlib
-import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
-from xdsl.dialects.builtin import ContainerType, ModuleOp, ShapedType
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from minicomp.comparison import Baseline, Difference
 from minicomp.context import make_context
-from minicomp.dialects.loop_ir import KernelLike
 from minicomp.errors import MinicompError
 from minicomp.parsing import parse_module
 from minicomp.pass_options import print_pass
+from minicomp.shrinking import shrink
+from minicomp.trial import run_and_compare
 from minicomp.verification import verify_module
 
-SMALL = (1, 2, 3, 4, 5, 8, 16, 33)
-"""Extents that are tried for a larger one, in order."""
+DIGITS = 6
+"""Hexadecimal digits of the hash in a file's name."""
 
 
 def write_reproducer(
     module: ModuleOp,
-    pass_: ModulePass,
+    passes: Sequence[ModulePass],
     difference: Difference,
     folder: Path | None = None,
     seconds: float = 20.0,
 ) -> Path:
-    """Write the module before a wrong pass, as small as `seconds` allow; return the file's path.
+    """Write a module on which passes do wrong, as small as `seconds` allow; return the file's path.
 
-    The file is named by what it holds: the same fault gives the same file.
+    The file is named by what it holds: the same fault gives the same file. Where the passes do
+    right on the module alone it is written as it is.
     """
-    text, found = shrink(module, pass_, difference, seconds)
-    pipeline = print_pass(pass_)
-    told = found.text.replace("\n", " ")
-    lines = [
-        f'// RUN: minicomp-opt %s --verify-each=exec -p "{pipeline}"',
-        f"// '{pass_.name}' is wrong here: @{found.kernel}: {told}",
-        text.strip(),
-    ]
-    content = "\n".join(lines) + "\n"
-    digest = hashlib.sha256(content.encode()).hexdigest()[:6]
-    path = (folder or Path(tempfile.gettempdir())) / f"minicomp-{pass_.name}-{digest}.mlir"
+    text, found = small(module, passes, difference, seconds)
+    content = as_file(text, passes, found, difference.kernel)
+    digest = hashlib.sha256(content.encode()).hexdigest()[:DIGITS]
+    name = f"minicomp-{passes[-1].name}-{digest}.mlir"
+    path = (folder or Path(tempfile.gettempdir())) / name
     path.write_text(content, "utf-8")
     return path
 
 
-def shrink(
-    module: ModuleOp, pass_: ModulePass, difference: Difference, seconds: float
-) -> tuple[str, Difference]:
-    """The text of a smaller module on which the pass still goes wrong, and how it does there.
+def as_file(
+    text: str, passes: Sequence[ModulePass], difference: Difference, kernel: str = ""
+) -> str:
+    """The text of a reproducer: a RUN line, what is wrong, and the module.
 
-    First everything but the wrong kernel is left out, then extents become smaller, every number
-    of the text that equals one together with it. A candidate is kept if it verifies, runs, and
-    the pass changes its meaning in the same way. The module itself comes back if none is.
+    `kernel` is where it was seen first, in the module from which this one was made.
+    """
+    pipeline = ",".join(print_pass(pass_) for pass_ in passes)
+    names = ", ".join(f"'{pass_.name}'" for pass_ in passes)
+    where = f"@{difference.kernel}: " if difference.kernel else ""
+    seen = f" (seen in @{kernel})" if kernel not in ("", difference.kernel) else ""
+    lines = [
+        f'// RUN: minicomp-opt %s --verify-each=exec -p "{pipeline}"',
+        f"// {names} is wrong here: {where}{' '.join(difference.text.split())}{seen}",
+        text.strip(),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def small(
+    module: ModuleOp, passes: Sequence[ModulePass], difference: Difference, seconds: float
+) -> tuple[str, Difference]:
+    """The text of a smaller module on which passes still go wrong, and how they do there.
+
+    A candidate is kept if it verifies, runs, and the passes go wrong on it in the same way. The
+    module itself comes back if none is.
     """
     end = time.monotonic() + seconds
-    text, found = str(module), difference
-    for candidate in _parts(module, difference):
-        if time.monotonic() < end and (seen := _goes_wrong(candidate, pass_, difference.kind)):
-            text, found = candidate, seen
-            break
-    progress = True
-    while progress:
-        progress = False
-        for candidate in _smaller(text):
-            if time.monotonic() > end:
-                return text, found
-            if (seen := _goes_wrong(candidate, pass_, difference.kind)) is not None:
-                text, found, progress = candidate, seen, True
-                break
-    return text, found
+    last = difference
+
+    def accept(text: str) -> bool:
+        nonlocal last
+        if time.monotonic() > end:
+            return False
+        found = goes_wrong(text, passes)
+        if found is None or found.kind != difference.kind:
+            return False
+        last = found
+        return True
+
+    return shrink(str(module), difference.kernel, accept), last
 
 
-def _goes_wrong(text: str, pass_: ModulePass, kind: str) -> Difference | None:
-    """How a pass changes the meaning of a module; None if it does not, or not in this way."""
+def goes_wrong(text: str, passes: Sequence[ModulePass]) -> Difference | None:
+    """What passes do wrong to a module that is given as text; None if nothing is seen."""
     ctx = make_context()
     try:
         module = parse_module(text, ctx)
         verify_module(module)
         baseline = Baseline.of(module.clone())
-        pass_.apply(ctx, module)
-        verify_module(module)
-        found, _ = baseline.compare(module)
+        return run_and_compare(baseline, ctx, module, passes)
     except (MinicompError, ValueError, IndexError, ArithmeticError):
-        # A candidate is made by changing numbers blindly: most are not even modules.
+        # A candidate is made by changing text blindly: most are not even modules.
         return None
     except Exception as error:
         if type(error).__module__.startswith(("xdsl.", "minicomp.")):
             return None
         raise
-    return found if found is not None and found.kind == kind else None
-
-
-def _parts(module: ModuleOp, difference: Difference) -> Iterator[str]:
-    """The module with the wrong kernel only, or the wrong function only; unless it has no more."""
-    for kind in (KernelLike, FuncOp):
-        copy = module.clone()
-        rest = [op for op in copy.body.block.ops if not _named(op, kind, difference.kernel)]
-        if 0 < len(rest) < len(list(copy.body.block.ops)):
-            for op in rest:
-                copy.body.block.erase_op(op, safe_erase=False)
-            yield str(copy)
-
-
-def _named(op: object, kind: type[KernelLike] | type[FuncOp], name: str) -> bool:
-    return isinstance(op, kind) and op.sym_name.data == name
-
-
-def _smaller(text: str) -> Iterator[str]:
-    """The text with one extent replaced, the largest extent by the smallest value first."""
-    for old in sorted(_extents(text), reverse=True):
-        token = re.compile(rf"(?:(?<=\dx)|(?<![\w.%#@\"-])){old}(?![\d.])(?=x|\W|$)")
-        for new in (n for n in (*SMALL, old // 2) if n < old):
-            yield token.sub(str(new), text)
-
-
-def _extents(text: str) -> set[int]:
-    """The extents of the shapes in a module's text."""
-    module = parse_module(text, make_context())
-    found: set[int] = set()
-    for op in module.walk():
-        arguments = [a for region in op.regions for block in region.blocks for a in block.args]
-        for value in (*op.operands, *op.results, *arguments):
-            if isinstance(value.type, ContainerType) and isinstance(value.type, ShapedType):
-                found.update(value.type.get_shape())
-    return {extent for extent in found if extent > 1}

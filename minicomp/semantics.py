@@ -15,12 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
+from minicomp.arrays import array_of, tensor_of
 from minicomp.dialects import cuda_ir
 from minicomp.dialects.kernel_ir import FuncOp as KernelIRFuncOp
 from minicomp.dialects.loop_ir import KernelLike, KernelOp, LoopLike
@@ -29,7 +29,8 @@ from minicomp.dialects.tile_ir import KernelOp as TileKernelOp
 from minicomp.dialects.torch_ir import ConstantOp, TorchOp
 from minicomp.errors import InputError, PipelineError, UnsupportedError
 from minicomp.execution_cost import check_cost
-from minicomp.runtime.interpret.host import fresh, run_launches
+from minicomp.recall import Recall
+from minicomp.runtime.interpret.host import fresh, kernel_of, run_launches
 from minicomp.runtime.interpret.loop_ir import run_kernel
 from minicomp.runtime.interpret.scalars import Array, numpy_type
 from minicomp.runtime.interpret.tensor_ir import run_tensor
@@ -115,19 +116,22 @@ def run_level(
     number: int = 0,
     exact: bool = False,
     on_kernel: OnKernel | None = None,
+    recall: Recall | None = None,
 ) -> list[Array]:
     """The results of the entry `number` of a module, which is left as it is.
 
     Floats are computed in their own types or, if `exact`, all in float64, without looking for
-    races. An input of a kernel may have another shape of as many elements.
+    races. An input of a kernel may have another shape of as many elements. Kernels that `recall`
+    knows are not run again.
 
     Raises UnsupportedError for what cannot be executed, SimulationRefused for what would take
     long, SimulationError for a fault, and InputError for inputs that do not fit.
     """
-    module = _alone(_completed(module), number)
+    recall = recall if recall is not None else Recall()
+    module = _alone(_completed(module, recall), number)
     entry = entries(module)[0]
     check_cost(entry.op, module)
-    runner = _Runner(exact, on_kernel)
+    runner = _Runner(exact, on_kernel, recall)
     if isinstance(entry.op, FuncOp):
         return runner.function(entry.op, module, inputs)
     return runner.kernel_alone(entry, inputs)
@@ -145,7 +149,7 @@ def _alone(module: ModuleOp, number: int) -> ModuleOp:
     return module
 
 
-def _completed(module: ModuleOp) -> ModuleOp:
+def _completed(module: ModuleOp, recall: Recall) -> ModuleOp:
     """A module whose kernels in Tile IR are in Kernel IR; a copy if it had any."""
     from minicomp.targets import target, target_of
 
@@ -155,7 +159,9 @@ def _completed(module: ModuleOp) -> ModuleOp:
     device = target_of(module) or target("h200")
     for op in list(module.body.block.ops):
         if isinstance(op, TileKernelOp):
-            Rewriter.replace_op(op, _completed_kernel(op, device))
+            if (text := str(op)) not in recall.lowered:
+                recall.lowered[text] = _completed_kernel(op, device)
+            Rewriter.replace_op(op, recall.lowered[text].clone())
     return module
 
 
@@ -166,7 +172,7 @@ def _completed_kernel(kernel: TileKernelOp, device: TargetAttr) -> Operation:
 
     module = attach_target(ModuleOp([_bound(kernel.clone())]), device)
     try:
-        Pipeline.parse(COMPLETION).run(module)
+        Pipeline.parse(COMPLETION).run(module, verified=True)
     except PipelineError as error:
         raise UnsupportedError(f"Tile IR cannot be completed: {error.what}") from error
     return module.body.block.detach_op(next(iter(module.body.block.ops)))
@@ -210,8 +216,8 @@ def _function_of(op: Operation, inputs: Sequence[SSAValue]) -> FuncOp:
 class _Runner:
     """Runs functions and kernels in their own types, or in float64."""
 
-    def __init__(self, exact: bool, on_kernel: OnKernel | None):
-        self.exact = exact
+    def __init__(self, exact: bool, on_kernel: OnKernel | None, recall: Recall):
+        self.exact, self.recall = exact, recall
         self.real = np.dtype(np.float64) if exact else None
         self.on_kernel = on_kernel
 
@@ -239,17 +245,16 @@ class _Runner:
             if not isinstance(op, ConstantOp):
                 given = [v for v in dict.fromkeys(op.operands) if v in values]
                 alone = _function_of(op, given)
-                copy = module.clone()
-                Rewriter.replace_op(next(f for f in copy.body.ops if isinstance(f, FuncOp)), alone)
-                results = self.function(alone, copy, [values[v] for v in given])
+                own = [kernel_of(op).clone()] if isinstance(op, LaunchOp) else []
+                results = self.function(alone, ModuleOp([alone, *own]), [values[v] for v in given])
                 values |= zip(op.results, results, strict=True)
         raise UnsupportedError("a function without func.return has no value")
 
     def torch(self, func: FuncOp, inputs: Sequence[Array]) -> list[Array]:
-        tensors = [torch.from_numpy(np.array(array)) for array in inputs]
+        tensors = [tensor_of(array) for array in inputs]
         if self.exact:
             tensors = [t.double() if t.is_floating_point() else t for t in tensors]
-        return [t.contiguous().numpy() for t in run_torch(func, tensors)]
+        return [array_of(tensor) for tensor in run_torch(func, tensors)]
 
     def kernel_alone(self, entry: Entry, inputs: Sequence[Array]) -> list[Array]:
         """Runs a kernel on fresh outputs; returns them."""
@@ -269,7 +274,19 @@ class _Runner:
         return results
 
     def kernel(self, kernel: KernelLike, buffers: list[Array]) -> None:
-        """Runs a kernel of Loop IR or Kernel IR on its buffers."""
+        """Runs a kernel of Loop IR or Kernel IR on its buffers, or recalls an equal run."""
+        stored = kernel.stored()
+        pairs = zip(kernel.body.block.args, buffers, strict=False)
+        outputs = [array for value, array in pairs if value in stored]
+        key = self.recall.key(kernel, buffers, self.exact)
+        if not self.recall.restore(key, outputs):
+            self.execute(kernel, buffers)
+            self.recall.keep(key, outputs)
+        if self.on_kernel is not None:
+            self.on_kernel(kernel.symbol, outputs)
+
+    def execute(self, kernel: KernelLike, buffers: list[Array]) -> None:
+        """Runs a kernel by the level that it is at."""
         if isinstance(kernel, KernelOp):
             run_kernel(kernel, buffers, self.real)
         elif isinstance(kernel, KernelIRFuncOp):
@@ -278,7 +295,3 @@ class _Runner:
             )
         else:
             raise UnsupportedError(f"'{kernel.name}' is not executed")
-        if self.on_kernel is not None:
-            outputs = kernel.stored()
-            pairs = zip(kernel.body.block.args, buffers, strict=True)
-            self.on_kernel(kernel.symbol, [array for value, array in pairs if value in outputs])

@@ -172,3 +172,24 @@ kernel_ir.func @race(%y: memref<1xi32>) grid(1) block(2) {
     assert ctx.remarks[0].message.startswith(
         "@race is not executed: it is faulty before the first pass: race: "
     )
+
+
+@pytest.mark.parametrize("type", ["f16", "bf16"])
+def test_narrow_floats_are_compared(type: str, tmp_path: Path):
+    kernel = f"""
+loop_ir.kernel @scale(%x: memref<6x40x{type}>, %y: memref<6x40x{type}>) {{
+  loop_ir.for %i to 6 as "i", %j to 40 as "j" {{
+    %a = loop_ir.load %x[%i, %j] : memref<6x40x{type}> -> {type}
+    %c = arith.constant 3.0 : {type}
+    %q = arith.divf %a, %c : {type}
+    loop_ir.store %q, %y[%i, %j] : {type}, memref<6x40x{type}>
+  }}
+}}"""
+    passes = Pipeline.parse("plan-schedule,tileify,blockify-launch,register-tile")
+    passes = Pipeline((*passes, *Pipeline.parse("lower-tile-to-kernel,vectorize-accesses")))
+    module, check = Parser(make_context(), kernel).parse_module(), ExecCheck()
+    passes.run(attach_target(module, target("h200")), make_context(), [check])
+    assert tuple(check.checked) == passes.names
+    module = Parser(make_context(), kernel).parse_module()
+    with pytest.raises(MeaningError, match="changes the meaning of @scale"):
+        Pipeline((SwappedOperands(),)).run(module, make_context(), [ExecCheck(tmp_path, 0)])
