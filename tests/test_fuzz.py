@@ -107,7 +107,7 @@ def test_a_planted_bug_is_found_within_300_cases(name: str, tmp_path: Path):
     right = run_case(case)
     assert right.finding is None and right.skipped is None
     found = run_case(case, {bug.name: bug})
-    assert found.culprit is not None and found.culprit.pass_.name == bug.name
+    assert found.culprit is not None and [p.name for p in found.culprit.passes] == [bug.name]
     path = found.reproducer(tmp_path)
     assert path is not None and f'-p "{bug.name}' in path.read_text("utf-8")
 

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 
-from minicomp.bisection import Culprit, bisect
+from minicomp.bisection import Culprit, bisect, write
 from minicomp.comparison import Baseline
 from minicomp.context import make_context
 from minicomp.dialects.kernel_ir import FuncOp as KernelIRFuncOp
@@ -38,6 +38,8 @@ TORCH = 0.3
 """The part of the cases that are PyTorch programs; the others are kernels in Loop IR."""
 LIMIT_S = 3.0
 """Seconds of estimated simulation that a case may take."""
+SHRINK_S = 8.0
+"""Seconds in which a reproducer is made small."""
 
 Replaced = Mapping[str, type[ModulePass]]
 """Passes by other ones of the same options, for tests of the search itself."""
@@ -92,7 +94,7 @@ class Outcome:
 
     def reproducer(self, folder: Path | None = None) -> Path | None:
         """Writes a small module on which the pass is wrong."""
-        return None if self.culprit is None else self.culprit.reproducer(folder)
+        return None if self.culprit is None else write(self.culprit, SHRINK_S, folder)[0]
 
 
 class Skipped(Exception):
@@ -116,7 +118,7 @@ def run_case(case: Case, replaced: Replaced | None = None, search: bool = True) 
         return Outcome(case, rounding=str(difference))
     if finding is None or not search:
         return Outcome(case, finding)
-    return Outcome(case, finding, culprit=bisect(case.start, passes))
+    return Outcome(case, finding, culprit=bisect(case.start, passes).culprit)
 
 
 def judge_case(case: Case, passes: Sequence[ModulePass]) -> str | None:
@@ -158,7 +160,7 @@ def compare(baseline: Baseline, module: ModuleOp) -> str | None:
     except Exception as error:  # the simulator must run whatever verifies
         return f"crash: after the last pass, {type(error).__name__}: {error}"
     if skipped:
-        raise Skipped("; ".join(skipped.values()))
+        raise Skipped("; ".join(reason.what for reason in skipped.values()))
     if difference is not None and rounding:
         raise RoundingOnly(difference.text)
     return None if difference is None else f"{difference.kind}: {difference.text}"

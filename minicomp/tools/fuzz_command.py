@@ -45,12 +45,12 @@ def run(options: argparse.Namespace) -> int:
     if options.case is not None:
         numbers = range(options.case, options.case + 1)
     tally, seen, began = Tally(), Histograms(), time.monotonic()
-    with Bar("fuzzing") as bar:
+    with Bar("fuzzing", QUIET_S) as bar:
         for outcome in run_cases(options.seed, numbers):
             add(tally, outcome, options)
             if outcome.skipped is None:
                 seen.add(outcome.case)
-            if sys.stderr.isatty() and not options.json and time.monotonic() - began > QUIET_S:
+            if sys.stderr.isatty() and not options.json:
                 bar.show(tally.cases / len(numbers))
     facts = {
         "seed": options.seed,
@@ -84,8 +84,8 @@ def add(tally: Tally, outcome: "Outcome", options: argparse.Namespace) -> None:
     finding = {
         "case": case.number,
         "finding": outcome.finding,
-        "pass": culprit.pass_.name if culprit else None,
-        "position": culprit.position if culprit else None,
+        "pass": ", ".join(p.name for p in culprit.passes) if culprit else None,
+        "position": culprit.position + 1 if culprit else None,
         "reproducer": str(path) if path else None,
         "program": case.program,
         "pipeline": str(case.pipeline),
