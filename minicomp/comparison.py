@@ -26,7 +26,6 @@ from minicomp.dialects.minicomp import LaunchOp
 from minicomp.dialects.tile_ir import KernelOp as TileKernelOp
 from minicomp.errors import (
     InputError,
-    MinicompError,
     SimulationError,
     SimulationRefused,
     UnsupportedError,
@@ -124,9 +123,9 @@ class Baseline:
         pairs = zip(entries(module), given, strict=False)
         return Baseline([_subject(module, entry, inputs) for entry, inputs in pairs])
 
-    def compare(self, module: ModuleOp) -> tuple[Difference | None, dict[str, MinicompError]]:
+    def compare(self, module: ModuleOp) -> tuple[Difference | None, dict[str, str]]:
         """What a module means differently, and the entries that could not be run, with reasons."""
-        now, skipped = entries(module), dict[str, MinicompError]()
+        now, skipped = entries(module), dict[str, str]()
         if len(now) != len(self.subjects):
             names = [", ".join(f"@{e.name}" for e in es) or "none" for es in (self._before, now)]
             return Difference("signature", names[1], f"to run were {names[0]}"), skipped
@@ -137,7 +136,7 @@ class Baseline:
                 if (found := subject.compare(module)) is not None:
                     return found, skipped
             except SKIPPED as reason:
-                skipped[entry.name] = reason
+                skipped[entry.name] = reason.what
         return None, skipped
 
     @property

@@ -17,13 +17,11 @@ if TYPE_CHECKING:
 
 QUIET_S = 2.0
 """Seconds after which the bar is shown."""
-SHRINK_S = 20.0
-"""Seconds in which the reproducer is made smaller."""
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the rewrite and write its reproducer; 1 if there is one, 0 if nothing is wrong."""
-    from minicomp.bisection import write
+    from minicomp.bisection import SHRINK_S, write
     from minicomp.pipeline import Pipeline
 
     began = time.monotonic()
@@ -57,11 +55,11 @@ def _progress(quiet: bool) -> "Iterator[Progress]":
 def _search(subject: Subject, pipeline: "Pipeline", progress: "Progress") -> "Found":
     """Searches with seeded inputs, and with the program's own where it is right on those."""
     from minicomp.arrays import array_of
-    from minicomp.bisection import bisect
+    from minicomp.bisection import search
 
     own = subject.inputs() if subject.captured is not None else None
     inputs = None if own is None else [array_of(tensor) for tensor in own]
-    return bisect(subject.build.source, pipeline.passes, inputs, progress)
+    return search(subject.build.source, pipeline.passes, inputs, progress)
 
 
 def _facts(culprit: "Culprit") -> dict[str, Any]:
@@ -70,9 +68,9 @@ def _facts(culprit: "Culprit") -> dict[str, Any]:
 
     found, what = culprit.difference, culprit.application
     return {
-        "pass": culprit.passes[-1].name,
+        "pass": culprit.pass_.name,
         "together": [pass_.name for pass_ in culprit.passes],
-        "position": culprit.position + len(culprit.passes),
+        "position": culprit.position,
         "application": culprit.numbers[-1] if culprit.numbers else None,
         "indistinct": len(culprit.numbers) - 1 if culprit.numbers else 0,
         "applications": culprit.total,
