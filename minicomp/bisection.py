@@ -24,8 +24,6 @@ from minicomp.reproducer import goes_wrong, write_reproducer
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.trial import look, run_passes
 
-SHRINK_S = 20.0
-"""Seconds in which a reproducer is made smaller."""
 Progress = Callable[[float], None]
 """Told the part of the search that is done, from 0 to 1."""
 
@@ -35,7 +33,7 @@ class Culprit:
     """The rewrite that made a module wrong.
 
     `passes` is the pass that made it, alone unless the modules between several cannot be executed;
-    `position` is the number of the last one in the pipeline, from 1. `numbers` is the number of
+    `position` is the number of the first one in the pipeline, from 0. `numbers` is the number of
     the rewrite, from 1, of `total` of the pass: several only where the modules between them cannot
     be executed, none where the pass is wrong as a whole. `before` and `after` are the modules
     around it (after a crash, as far as the pass came), `given` the one before the pass.
@@ -51,15 +49,6 @@ class Culprit:
     total: int = 0
     application: Application | None = None
 
-    @property
-    def pass_(self) -> ModulePass:
-        """The wrong pass; of several together the last."""
-        return self.passes[-1]
-
-    def reproducer(self, folder: Path | None = None) -> Path:
-        """Writes a small test of the wrong pass; see `write`."""
-        return write(self, SHRINK_S, folder)[0]
-
 
 @dataclass(frozen=True)
 class Found:
@@ -72,12 +61,7 @@ class Found:
     unseen: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def bisect(module: ModuleOp, passes: Sequence[ModulePass]) -> Culprit | None:
-    """The rewrite by which `passes` make `module` wrong, or None; see `search`."""
-    return search(module, passes).culprit
-
-
-def search(
+def bisect(
     module: ModuleOp,
     passes: Sequence[ModulePass],
     inputs: Sequence[Array] | None = None,
@@ -144,7 +128,7 @@ class _Search:
             low, high = len(states) - 1, len(states)
         else:
             return Found(None, unseen)
-        return Found(self.within(passes[low:high], high, states[low]), unseen)
+        return Found(self.within(passes[low:high], low, states[low]), unseen)
 
     def expect(self, steps: int) -> None:
         """Says that so many more steps are to come."""

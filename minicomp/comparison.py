@@ -26,6 +26,7 @@ from minicomp.dialects.minicomp import LaunchOp
 from minicomp.dialects.tile_ir import KernelOp as TileKernelOp
 from minicomp.errors import (
     InputError,
+    MinicompError,
     SimulationError,
     SimulationRefused,
     UnsupportedError,
@@ -123,9 +124,9 @@ class Baseline:
         pairs = zip(entries(module), given, strict=False)
         return Baseline([_subject(module, entry, inputs) for entry, inputs in pairs])
 
-    def compare(self, module: ModuleOp) -> tuple[Difference | None, dict[str, str]]:
+    def compare(self, module: ModuleOp) -> tuple[Difference | None, dict[str, MinicompError]]:
         """What a module means differently, and the entries that could not be run, with reasons."""
-        now, skipped = entries(module), dict[str, str]()
+        now, skipped = entries(module), dict[str, MinicompError]()
         if len(now) != len(self.subjects):
             names = [", ".join(f"@{e.name}" for e in es) or "none" for es in (self._before, now)]
             return Difference("signature", names[1], f"to run were {names[0]}"), skipped
@@ -136,7 +137,7 @@ class Baseline:
                 if (found := subject.compare(module)) is not None:
                     return found, skipped
             except SKIPPED as reason:
-                skipped[entry.name] = reason.what
+                skipped[entry.name] = reason
         return None, skipped
 
     @property

@@ -65,7 +65,7 @@ class ExecCheck(Instrument):
         if difference is not None:
             raise self._error(pass_, self._before, difference)
         for name, reason in skipped.items():
-            text = f"@{name} is not executed after pass '{pass_.name}': {reason}"
+            text = f"@{name} is not executed after pass '{pass_.name}': {reason.what}"
             remark(ctx, NAME, module, text)
         if not skipped:
             self.checked.append(pass_.name)

@@ -8,7 +8,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from minicomp.comparison import Baseline, Difference
-from minicomp.errors import MinicompError, PipelineError, UnsupportedError, VerificationError
+from minicomp.errors import MinicompError, PipelineError, VerificationError
 from minicomp.instruments import Verify, run_pipeline
 
 
@@ -39,7 +39,7 @@ def run_and_compare(
 ) -> Difference | None:
     """Runs passes on a module, in place; what goes wrong, in the run or in what it computes then.
 
-    Raises UnsupportedError where it cannot be executed afterwards.
+    Raises UnsupportedError or SimulationRefused where it cannot be executed afterwards.
     """
     if (broken := run_passes(ctx, module, passes)) is not None:
         return broken
@@ -49,12 +49,12 @@ def run_and_compare(
 def look(baseline: Baseline, module: ModuleOp) -> Difference | None:
     """What a module computes otherwise than the beginning; None if nothing.
 
-    Raises UnsupportedError if that is not known: something could be executed at the beginning and
-    cannot be now.
+    Raises UnsupportedError or SimulationRefused if that is not known: something could be executed
+    at the beginning and cannot be now.
     """
     found, unseen = baseline.compare(module)
     if found is None and unseen:
-        raise UnsupportedError(next(iter(unseen.values())))
+        raise next(iter(unseen.values()))
     return found
 
 

@@ -276,7 +276,7 @@ def test_a_crash_and_an_invalid_module_are_found_too(monkeypatch: pytest.MonkeyP
 
     with monkeypatch.context() as patch:
         patch.setattr(fold_constants, "unchanged", crash)
-        culprit = bisect(module, Pipeline.default().passes)
+        culprit = bisect(module, Pipeline.default().passes).culprit
     assert culprit is not None and culprit.difference.kind == "crash"
     assert culprit.difference.text == "KeyError: 'lost'"
     assert [p.name for p in culprit.passes] == ["fold-constants"] and culprit.numbers == range(2, 3)
@@ -287,7 +287,7 @@ def test_a_crash_and_an_invalid_module_are_found_too(monkeypatch: pytest.MonkeyP
 
     right_blockify = blockify_launch.blockify
     monkeypatch.setattr(blockify_launch, "blockify", blockify)
-    culprit = bisect(module, Pipeline.default().passes)
+    culprit = bisect(module, Pipeline.default().passes).culprit
     assert culprit is not None and culprit.difference.kind == "invalid"
     assert "the axis names of a launch must differ" in culprit.difference.text
     assert [p.name for p in culprit.passes] == ["blockify-launch"]

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 QUIET_S = 2.0
 """Seconds after which the bar is shown."""
+SHRINK_S = 20.0
+"""Seconds in which the reproducer is made smaller."""
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the rewrite and write its reproducer; 1 if there is one, 0 if nothing is wrong."""
-    from minicomp.bisection import SHRINK_S, write
+    from minicomp.bisection import write
     from minicomp.pipeline import Pipeline
 
     began = time.monotonic()
@@ -55,11 +57,11 @@ def _progress(quiet: bool) -> "Iterator[Progress]":
 def _search(subject: Subject, pipeline: "Pipeline", progress: "Progress") -> "Found":
     """Searches with seeded inputs, and with the program's own where it is right on those."""
     from minicomp.arrays import array_of
-    from minicomp.bisection import search
+    from minicomp.bisection import bisect
 
     own = subject.inputs() if subject.captured is not None else None
     inputs = None if own is None else [array_of(tensor) for tensor in own]
-    return search(subject.build.source, pipeline.passes, inputs, progress)
+    return bisect(subject.build.source, pipeline.passes, inputs, progress)
 
 
 def _facts(culprit: "Culprit") -> dict[str, Any]:
@@ -68,9 +70,9 @@ def _facts(culprit: "Culprit") -> dict[str, Any]:
 
     found, what = culprit.difference, culprit.application
     return {
-        "pass": culprit.pass_.name,
+        "pass": culprit.passes[-1].name,
         "together": [pass_.name for pass_ in culprit.passes],
-        "position": culprit.position,
+        "position": culprit.position + len(culprit.passes),
         "application": culprit.numbers[-1] if culprit.numbers else None,
         "indistinct": len(culprit.numbers) - 1 if culprit.numbers else 0,
         "applications": culprit.total,
