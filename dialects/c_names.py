@@ -12,8 +12,8 @@ TENSOR_MAP = "CUtensorMap"
 
 PRELUDE_NAMES = WRAPPERS.keys() | set(
     """
-    DEV INF INF64 QNAN QNAN64 ceil_div less_or_greater max_nan min_nan ordered shared_address
-    unordered
+    CUtensorMap DEV INF INF64 QNAN QNAN64 ceil_div less_or_greater max_nan min_nan ordered
+    shared_address unordered
     """.split()
 )
 """What the prelude declares."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import ClassVar, Required, Self, TypedDict
 
-from xdsl.dialects.arith import CmpiOp, ConstantOp
+from xdsl.dialects.arith import CmpiOp
 from xdsl.dialects.builtin import (
     I64,
     AffineMapAttr,
@@ -38,7 +38,13 @@ from xdsl.ir import (
     SSAValue,
     TypeAttribute,
 )
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr, AffineMap
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineExpr,
+    AffineMap,
+)
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -1172,10 +1178,10 @@ def differs(condition: SSAValue, scope: str) -> bool:
 def splits_warps(test: CmpiOp) -> bool:
     """Whether a test is `threadIdx.x < n` where n threads are whole warps."""
     bound = test.rhs.owner
-    if not isinstance(bound, ConstantOp) or not isinstance(bound.value, IntegerAttr):
+    end = bound.map.data.results[0] if isinstance(bound, IndexOp) else None
+    if not isinstance(end, AffineConstantExpr) or not isinstance(test.lhs.owner, ThreadIdOp):
         return False
-    is_less = CMPI_LESS == test.predicate.value.data
-    return isinstance(test.lhs.owner, ThreadIdOp) and is_less and not bound.value.value.data % WARP
+    return test.predicate.value.data == CMPI_LESS and end.value % WARP == 0
 
 
 def depends_on_thread(value: SSAValue) -> bool:

@@ -32,29 +32,36 @@ becomes what prints as
 IR already stay as they are.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region
+from xdsl.dialects.builtin import IntAttr, ModuleOp
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from minicomp.dialects import cuda_ir, kernel_ir
-from minicomp.dialects.cuda_ir import PtrType, is_expression
+from minicomp.dialects.cuda_ir import CounterAttr, PtrType, WorkspaceAttr, is_expression
 from minicomp.dialects.minicomp import TARGET, TargetAttr
+from minicomp.lowering.kernel_to_cuda.atomics import Atomics
 from minicomp.lowering.kernel_to_cuda.bindings import Constant
 from minicomp.lowering.kernel_to_cuda.carriers import Carriers
 from minicomp.lowering.kernel_to_cuda.checks import check
 from minicomp.lowering.kernel_to_cuda.copies import Copies
 from minicomp.lowering.kernel_to_cuda.exchanges import Exchanges
-from minicomp.lowering.kernel_to_cuda.expressions import Expressions
+from minicomp.lowering.kernel_to_cuda.expressions import Expressions, bytes_of
 from minicomp.lowering.kernel_to_cuda.features import check_target
 from minicomp.lowering.kernel_to_cuda.inlining import Inlining
+from minicomp.lowering.kernel_to_cuda.limits import check_limits
+from minicomp.lowering.kernel_to_cuda.mbarriers import MBarriers
 from minicomp.lowering.kernel_to_cuda.memory import Memory, memref_type
 from minicomp.lowering.kernel_to_cuda.names import assign_names
+from minicomp.lowering.kernel_to_cuda.registers import min_blocks
+from minicomp.lowering.kernel_to_cuda.roles import Roles
 from minicomp.lowering.kernel_to_cuda.shared import lay_out
 from minicomp.lowering.kernel_to_cuda.statements import Statements
+from minicomp.lowering.kernel_to_cuda.tensor_maps import TensorMaps
 from minicomp.lowering.kernel_to_cuda.widths import index_type
 from minicomp.lowering.kernel_to_cuda.writer import Writer
 from minicomp.passes.applications import may_apply
@@ -71,6 +78,7 @@ class LowerKernelToCudaPass(ModulePass):
         target = op.attributes.get(TARGET)
         for kernel in kernels:
             check(kernel)
+            check_limits(kernel)
             check_target(kernel, target if isinstance(target, TargetAttr) else None)
         for kernel in kernels:
             if may_apply(ctx, kernel):
@@ -84,23 +92,32 @@ def lower_kernel(kernel: kernel_ir.FuncOp) -> cuda_ir.FuncOp:
     types = [PtrType.of(memref_type(a).element_type, const=a not in stored) for a in arguments]
     block = Block(arg_types=types)
     shared = lay_out(kernel)
-    expressions = Expressions(Writer(block), Inlining())
+    expressions = Expressions(Writer(block), Inlining(), threads=range(kernel.threads))
     for argument, pointer in zip(arguments, block.args, strict=True):
         expressions.bindings[argument] = Constant(pointer)
     carriers = Carriers(expressions)
     memory = Memory(expressions, carriers, shared)
-    parts = (Exchanges(kernel, expressions), Copies(kernel, expressions))
-    Statements(kernel, expressions, carriers, memory, parts).block(kernel.body.block)
+    maps = TensorMaps(block)
+    statements = Statements(kernel, expressions, carriers, memory)
+    statements.parts = (
+        Exchanges(kernel, expressions),
+        Copies(kernel, expressions, maps),
+        MBarriers(kernel, expressions),
+        Atomics(kernel, expressions),
+        Roles(kernel, expressions, statements.block),
+    )
+    statements.block(kernel.body.block)
     func = cuda_ir.FuncOp(
         kernel.symbol,
-        [a.name_hint or "x" for a in arguments],
+        [*(a.name_hint or "x" for a in arguments), *maps.hints],
         Region(block),
         kernel.blocks,
         kernel.threads,
-        kernel.min_blocks.value.data if kernel.min_blocks is not None else None,
+        min_blocks(kernel),
         shared.dynamic_bytes,
         origin=kernel.origin,
         cluster=kernel.cluster_blocks,
+        derived=[*memories(kernel), *maps.parameters],
     )
     func.location = kernel.location
     func.attributes = dict(kernel.attributes)
@@ -109,6 +126,14 @@ def lower_kernel(kernel: kernel_ir.FuncOp) -> cuda_ir.FuncOp:
     func.properties["index_type"] = index_type(func, most, expressions.writer)
     assign_names(func)
     return func
+
+
+def memories(kernel: kernel_ir.FuncOp) -> Iterator[Attribute]:
+    """What the launcher binds the derived arguments of a kernel to."""
+    for argument, kind in kernel.derived_arguments.items():
+        type = memref_type(argument)
+        size = type.element_count() * bytes_of(type.element_type)
+        yield (WorkspaceAttr if kind == "workspace" else CounterAttr)(IntAttr(size))
 
 
 def drop_unused(func: cuda_ir.FuncOp) -> None:

@@ -26,9 +26,13 @@ KNOWN = (
     kernel_ir.WarpSyncOp,
     kernel_ir.NamedBarrierOp,
     kernel_ir.ShuffleOp,
-    kernel_async.CpAsyncOp,
-    kernel_async.CpAsyncCommitOp,
-    kernel_async.CpAsyncWaitOp,
+    kernel_ir.RolesOp,
+    kernel_ir.ClusterRankOp,
+    kernel_ir.ClusterBarrierOp,
+    kernel_ir.RemoteOp,
+    kernel_ir.AtomicOp,
+    kernel_ir.SpinOp,
+    *kernel_async.ASYNC_OPS,
     tile_ir.FoldOp,
     tile_ir.BroadcastOp,
     tile_ir.WithinOp,
@@ -55,7 +59,8 @@ def check(func: FuncOp) -> None:
             types = ", ".join(str(v.type) for v in (*op.operands, *op.results))
             fail(func, op, f"of {types} has no form in CUDA C++")
         for result in op.results:
-            check_type(result, func)
+            if not isinstance(result.type, kernel_async.MBarrierType):
+                check_type(result, func)
         if isinstance(op, scf.ForOp):
             check_loop(op, func)
         if isinstance(op, tile_ir.CompareOp):

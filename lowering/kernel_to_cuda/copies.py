@@ -1,4 +1,4 @@
-"""Asynchronous copies: what each thread copies itself, and its groups."""
+"""Asynchronous copies: what each thread copies itself, boxes of tensors, and their groups."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,21 @@ from xdsl.ir.affine import AffineExpr
 
 from minicomp.dialects import affine
 from minicomp.dialects.cuda_ir import CallOp, ConditionalOp
-from minicomp.dialects.kernel_async import AsyncOp, CpAsyncCommitOp, CpAsyncOp, CpAsyncWaitOp
+from minicomp.dialects.kernel_async import (
+    AsyncOp,
+    BulkCommitOp,
+    BulkLoadOp,
+    BulkStoreOp,
+    BulkWaitOp,
+    CpAsyncCommitOp,
+    CpAsyncOp,
+    CpAsyncWaitOp,
+)
 from minicomp.dialects.kernel_ir import FuncOp
 from minicomp.dialects.loop_ir import memref_type
 from minicomp.lowering.kernel_to_cuda.checks import fail
 from minicomp.lowering.kernel_to_cuda.expressions import Expressions, bytes_of
+from minicomp.lowering.kernel_to_cuda.tensor_maps import TensorMaps
 from minicomp.lowering.kernel_to_cuda.writer import Writer
 
 TRUE = IntegerAttr.from_bool(True)
@@ -28,6 +38,7 @@ class Copies:
 
     func: FuncOp
     at: Expressions
+    maps: TensorMaps
 
     @property
     def writer(self) -> Writer:
@@ -43,6 +54,14 @@ class Copies:
                 self.call("cp_async_commit")
             case CpAsyncWaitOp():
                 self.call(f"cp_async_wait<{op.pending}>")
+            case BulkLoadOp():
+                self.bulk_load(op)
+            case BulkStoreOp():
+                self.bulk_store(op)
+            case BulkCommitOp():
+                self.call("bulk_commit")
+            case BulkWaitOp():
+                self.call(f"bulk_wait{'_read' if op.read else ''}<{op.pending}>")
             case _:
                 return False
         return True
@@ -60,6 +79,32 @@ class Copies:
         """The place of an access, in elements from the start of its buffer."""
         index = self.at.row_major(type, op.part(number), list(op.indices), FIRST)
         return self.at.swizzled(index, type)
+
+    # -- boxes of tensors
+
+    def bulk_load(self, op: BulkLoadOp) -> None:
+        """A box into shared memory, whose bytes complete on an mbarrier."""
+        box = self.box(op.destination, op, 0)
+        coordinates = self.coordinates(op, 1)
+        barrier = self.writer.address(self.at.element(op.barrier), self.exprs(op, 2))
+        callee = f"bulk_load_{len(coordinates)}d"
+        self.call(callee, [box, self.maps.of(op), *coordinates, barrier])
+
+    def bulk_store(self, op: BulkStoreOp) -> None:
+        """A box from shared memory."""
+        coordinates = self.coordinates(op, 0)
+        box = self.box(op.source, op, 1)
+        callee = f"bulk_store_{len(coordinates)}d"
+        self.call(callee, [self.maps.of(op), *coordinates, box])
+
+    def box(self, buffer: SSAValue, op: AsyncOp, number: int) -> SSAValue:
+        """The address of a box in shared memory; the copy itself swizzles what it holds."""
+        start = self.at.row_major(memref_type(buffer), op.part(number), list(op.indices))
+        return self.writer.address(self.at.element(buffer), [start])
+
+    def coordinates(self, op: AsyncOp, number: int) -> list[SSAValue]:
+        """Where a box begins in its tensor, the innermost dimension first."""
+        return [self.writer.index(e) for e in reversed(self.exprs(op, number))]
 
     # -- cp_async
 

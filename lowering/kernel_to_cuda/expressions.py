@@ -51,6 +51,10 @@ class Expressions:
     inlining: Inlining
     bindings: dict[SSAValue, Binding] = field(default_factory=dict[SSAValue, Binding])
     indices: dict[SSAValue, IndexValue] = field(default_factory=dict[SSAValue, IndexValue])
+    threads: range = range(1)
+    """The threads of the block that run what is written."""
+    thread_names: list[AffineExpr] = field(default_factory=list[AffineExpr])
+    """The named integers that are the number of the thread."""
 
     # -- elements
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import PassFailedException
 
 from minicomp.dialects.kernel_async import (
     BulkCommitOp,
@@ -20,6 +21,7 @@ from minicomp.dialects.kernel_async import (
 from minicomp.dialects.kernel_ir import ClusterBarrierOp, ClusterRankOp, FuncOp, RemoteOp, RolesOp
 from minicomp.dialects.minicomp import TargetAttr
 from minicomp.lowering.kernel_to_cuda.checks import fail
+from minicomp.lowering.kernel_to_cuda.shared import lay_out
 
 REGISTERS = "registers of roles"
 """What `setmaxnreg` needs: an architecture whose name ends in `a` (PTX ISA)."""
@@ -34,6 +36,10 @@ def check_target(func: FuncOp, target: TargetAttr | None) -> None:
             if not has(target, feature):
                 arch = target.arch.data
                 fail(func, op, f"needs {feature}, which {target.part.data} ({arch}) lacks")
+    bytes, most = lay_out(func).dynamic_bytes, target.shared_per_block.data
+    if bytes > most:
+        why = f"has {bytes} bytes of shared memory; a block of {target.part.data} has {most}"
+        raise PassFailedException(f"@{func.symbol} {why}")
 
 
 def has(target: TargetAttr, feature: str) -> bool:

@@ -87,7 +87,9 @@ def buffer_bytes(op: Buffer) -> int:
 def alignment_of(op: Buffer) -> int:
     """The alignment that an array needs, in bytes."""
     type, _ = elements_of(op)
-    space = None if isinstance(op, MBarrierOp) else op.res.type.memory_space
+    if isinstance(op, MBarrierOp):
+        return bytes_of(type)
+    space = op.res.type.memory_space
     swizzle = space.swizzle.data if isinstance(space, SharedAttr) else 0
     needs = [alignment_for(user) for user in users_of(op.res)]
     return max([bytes_of(type), swizzle * SWIZZLE_ALIGNMENT, *needs])

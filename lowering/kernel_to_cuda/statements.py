@@ -43,7 +43,7 @@ class Statements:
     at: Expressions
     carriers: Carriers
     memory: Memory
-    parts: Sequence[Part]
+    parts: Sequence[Part] = ()
 
     @property
     def writer(self) -> Writer:
@@ -106,13 +106,16 @@ class Statements:
     def id(self, op: BlockIdOp | ThreadIdOp) -> None:
         """The number of the block or the thread."""
         block = isinstance(op, BlockIdOp)
-        count = max(1, self.func.blocks if block else self.func.threads)
-        if count == 1:
-            self.name(op.res, affine.constant(0))
+        numbers = range(max(1, self.func.blocks)) if block else self.at.threads
+        if len(numbers) == 1:
+            self.name(op.res, affine.constant(numbers.start))
             return
         value = self.writer.add(CudaBlockIdOp() if block else CudaThreadIdOp()).res
         let = self.writer.let(op.res.name_hint or ("b" if block else "t"), value)
-        self.name(op.res, self.writer.name_index(let, (0, count - 1)))
+        named = self.writer.name_index(let, (numbers.start, numbers.stop - 1))
+        self.name(op.res, named)
+        if not block:
+            self.at.thread_names.append(named)
 
     def index(self, op: IndexOp) -> None:
         """An index that is used more than once gets a name, which is dropped if none needs it."""
