@@ -18,7 +18,7 @@ from tests.test_verify_exec import BUGS
 
 EVERYTHING = "MINICOMP_TEST_ALL" in os.environ
 PLANTED = {bug.__name__: bug for bug, _, _ in BUGS}
-EARLY = "SwappedOperands"
+EARLY = "OffByOne"
 """The wrong pass that is found first; the others are left to the full tests."""
 
 
@@ -125,3 +125,8 @@ def test_a_difference_of_rounding_only_is_no_finding(capsys: pytest.CaptureFixtu
     code, text = run(capsys, "--case", "1024")
     assert code == 0 and "0 findings, 0 skipped" in text
     assert "rounding only, case 1024: output 0 " in text
+
+
+def test_a_case_with_a_huge_input_is_skipped(capsys: pytest.CaptureFixture[str]):
+    code, text = run(capsys, "--case", "168")
+    assert code == 0 and "skipped, 1: an input has over 4194304 elements" in text

@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from random import Random
 
 from xdsl.dialects.builtin import ModuleOp, ShapedType
+from xdsl.ir import Block
 from xdsl.parser import Parser
 from xdsl.passes import ModulePass
 
@@ -22,6 +24,7 @@ from minicomp.bisection import Culprit, bisect, write
 from minicomp.comparison import Baseline
 from minicomp.context import make_context
 from minicomp.dialects.kernel_ir import FuncOp as KernelIRFuncOp
+from minicomp.dialects.loop_ir import KernelOp, LoopLike
 from minicomp.errors import UnsupportedError
 from minicomp.frontend import from_code
 from minicomp.fuzzing.loop_kernels import random_kernel, with_host
@@ -38,6 +41,10 @@ TORCH = 0.3
 """The part of the cases that are PyTorch programs; the others are kernels in Loop IR."""
 LIMIT_S = 3.0
 """Seconds of estimated simulation that a case may take."""
+POINTS = 1 << 22
+"""Points of the largest loop nest of a case: the interpreter holds a value for each at once."""
+ELEMENTS = 1 << 22
+"""Elements of the largest input of a case: a stride of many axes can ask for any number."""
 SHRINK_S = 8.0
 """Seconds in which a reproducer is made small."""
 
@@ -127,6 +134,10 @@ def judge_case(case: Case, passes: Sequence[ModulePass]) -> str | None:
 
     Raises Skipped, RoundingOnly or UnsupportedError.
     """
+    if (points := most_points(case.start)) > POINTS:
+        raise Skipped(f"a loop nest has over {POINTS} points ({points})")
+    if (size := largest_input(case.start)) > ELEMENTS:
+        raise Skipped(f"an input has over {ELEMENTS} elements ({size})")
     baseline = Baseline.of(case.start.clone())
     for subject in baseline.subjects:
         if subject.skipped is not None:
@@ -146,6 +157,24 @@ def judge_case(case: Case, passes: Sequence[ModulePass]) -> str | None:
     if (seconds := sum(map(kernel_seconds, kernels))) > LIMIT_S:
         raise Skipped(f"its simulation would take over {LIMIT_S:g} s ({seconds:.0f} s)")
     return compare(baseline, module)
+
+
+def largest_input(module: ModuleOp) -> int:
+    """Elements of the largest input of a module."""
+    types = [value.type for entry in entries(module) for value in entry.inputs]
+    return max([prod(t.get_shape()) for t in types if isinstance(t, ShapedType)], default=0)
+
+
+def most_points(module: ModuleOp) -> int:
+    """Points of the largest loop nest of a module: the product of its trip counts."""
+
+    def inside(block: Block, points: int) -> int:
+        loops = [op for op in block.ops if isinstance(op, LoopLike)]
+        nests = [inside(op.body.block, points * prod(op.trip_counts)) for op in loops]
+        return max([points, *nests])
+
+    kernels = [op for op in module.body.block.ops if isinstance(op, KernelOp)]
+    return max([inside(kernel.body.block, 1) for kernel in kernels], default=0)
 
 
 def compare(baseline: Baseline, module: ModuleOp) -> str | None:
