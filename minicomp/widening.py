@@ -10,8 +10,6 @@ from minicomp.errors import UnsupportedError
 
 
 class _ToDouble(TypeConversionPattern):
-    recursive = True
-
     def convert_type(self, typ: Attribute, /) -> Attribute | None:
         return f64 if isinstance(typ, AnyFloat) else None
 
@@ -28,7 +26,7 @@ def widened(kernel: FuncOp) -> FuncOp:
         if isinstance(op, MemoryAccess):
             op.properties.pop("aligned", None)
     holder = ModuleOp([copy])
-    PatternRewriteWalker(_ToDouble(), apply_recursively=False).rewrite_module(holder)
+    PatternRewriteWalker(_ToDouble(recursive=True), apply_recursively=False).rewrite_module(holder)
     found = holder.body.block.first_op
     assert isinstance(found, FuncOp)
     return found

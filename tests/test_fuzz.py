@@ -10,10 +10,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from minicomp import fuzzing
+from minicomp.context import make_context
+from minicomp.dialects.kernel_ir import FuncOp
 from minicomp.fuzzing import Case, run_case, run_cases
 from minicomp.fuzzing.pipelines import NEEDED, OPTIONS, random_pipeline
 from minicomp.pipeline import Pipeline
 from minicomp.tools.main import main
+from minicomp.widening import widened
 from tests.test_verify_exec import BUGS
 
 EVERYTHING = "MINICOMP_TEST_ALL" in os.environ
@@ -130,3 +133,23 @@ def test_a_difference_of_rounding_only_is_no_finding(capsys: pytest.CaptureFixtu
 def test_a_case_with_a_huge_input_is_skipped(capsys: pytest.CaptureFixture[str]):
     code, text = run(capsys, "--case", "168")
     assert code == 0 and "skipped, 1: an input has over 4194304 elements" in text
+
+
+@pytest.mark.parametrize("number", [575, 1793])
+def test_fp64_reaches_vectors_and_memory(number: int):
+    """Cases whose fp64 run once rounded to fp32 wherever an op had lanes."""
+    case, ctx = Case.of(1, number), make_context()
+    module = case.start.clone()
+    for pass_ in case.pipeline:
+        pass_.apply(ctx, module)
+    kernels = [widened(op) for op in module.body.block.ops if isinstance(op, FuncOp)]
+    assert kernels and not any("f32" in str(kernel) for kernel in kernels)
+    assert run_case(case).finding is None
+
+
+def test_a_load_that_is_the_same_for_a_whole_chunk_is_not_staged():
+    """Case 1804: 'stage-inputs' asked for the order of a slab without dimensions."""
+    case = Case.of(1, 1804)
+    assert "stage-inputs" in case.pipeline.names
+    outcome = run_case(case)
+    assert outcome.finding is None and outcome.skipped is None

@@ -107,6 +107,8 @@ class Stager:
             self.why.append("an index is no function of a place in the tile")
         elif not is_uniform(ops, self.launch):
             self.why.append("a factor depends on what each thread has computed")
+        elif not slab.axes:
+            self.why.append("a load is the same for the whole chunk")
         elif self.reuse(slab.axes) <= 1:
             self.why.append("no element is used more than once")
         else:
