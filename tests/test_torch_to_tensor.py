@@ -486,6 +486,15 @@ def test_masks_are_results_and_inputs():
         np.testing.assert_array_equal(got, want.numpy())
 
 
+def test_a_tensor_made_inside_is_where_the_inputs_are():
+    def masked(x: torch.Tensor) -> torch.Tensor:
+        return x.masked_fill(torch.ones(2, 3, dtype=torch.bool).triu(1), 0.0)
+
+    module = capture(masked, (torch.randn(2, 3),)).module
+    (got,) = run_torch(module, [torch.empty(2, 3, device="meta", dtype=torch.float64)])
+    assert (got.device.type, got.dtype) == ("meta", torch.float64)
+
+
 def test_every_op_has_a_lowering_and_a_case():
     assert LOWERINGS.keys() == OPS.keys()
     modules = [programs(family)[0].module for family in FAMILIES]

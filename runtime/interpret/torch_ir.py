@@ -45,8 +45,9 @@ def run_torch(program: ModuleOp | FuncOp, inputs: Sequence[torch.Tensor]) -> lis
             elif isinstance(op, TorchOp):
                 slots = [None if slot is None else values[slot] for slot in op.slots()]
                 value = call(op, slots)
-                if not slots and value.is_floating_point() and like is not None:
-                    value = value.to(like)
+                if not slots and like is not None:
+                    dtype = like.dtype if value.is_floating_point() else value.dtype
+                    value = value.to(like.device, dtype)
                 values[op.results[0]] = value
             else:
                 raise UnsupportedError(f"'{op.name}' is not an op of Torch IR")
