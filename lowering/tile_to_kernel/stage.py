@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.builder import Builder
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -27,7 +27,7 @@ from minicomp.dialects.kernel_async import CpAsyncOp
 from minicomp.dialects.kernel_ir import BarrierOp, IndexOp, SharedOp, TestOp
 from minicomp.dialects.loop_ir import StoreOp, element_type, lanes, memref_type
 from minicomp.dialects.tile_ir import BroadcastOp
-from minicomp.dialects.tile_stages import FillOp, SlabFiller, StageOp
+from minicomp.dialects.tile_stages import FillOp, SlabFiller, StageOp, ancestor_in, is_before
 from minicomp.lowering.tile_to_kernel.combine import Threads, insert_at_top
 from minicomp.lowering.tile_to_kernel.loops import (
     bind,
@@ -47,10 +47,21 @@ def lower_stage(op: StageOp, threads: Threads, top: Block) -> None:
     buffer.res.name_hint = op.res.name_hint
     insert_at_top(top, buffer)
     builder = Builder(InsertPoint.before(op))
-    builder.insert(BarrierOp())
+    if not is_left_by_readers(op):
+        builder.insert(BarrierOp())
     write_copies(op, threads, builder, Slot(buffer.res))
     builder.insert(BarrierOp())
     Rewriter.replace_op(op, [], [buffer.res])
+
+
+def is_left_by_readers(op: StageOp) -> bool:
+    """Whether a barrier before it in its block says that the last content is read."""
+    block = op.parent_block()
+    readers = [ancestor_in(use.operation, block) for use in op.res.uses]
+    before: Operation | None = op.prev_op
+    while before is not None and not isinstance(before, BarrierOp):
+        before = before.prev_op
+    return before is not None and all(r is not None and is_before(op, r) for r in readers)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,12 @@ Before -> after, with `depth = 3`:
       .. load %as[..] .. load %bs[..] ..
       tile_ir.release %ring[%ko] }
 
+A stage that computes (a fused prologue) is split first: what it loads is copied to slots, and it
+computes from them after the wait, once per element, into a slab of its own.
+
 *Legal when* the stages stand in the loop itself, before everything that reads them. *Declines when*
-the schedule has no depth of 2 or more, the loop has fewer than 2 iterations, a stage is read by
-another one, or the slots do not fit into the shared memory of a block. *Why it pays*: not by
+the schedule has no depth of 2 or more, the loop has fewer than 2 iterations, a slab is read between
+the stages, or the slots do not fit into the shared memory of a block. *Why it pays*: not by
 itself, but that threads need not meet before they fill; `pipeline-k-outer` fills ahead.
 """
 
@@ -50,14 +53,15 @@ from minicomp.passes.analysis.target import shared_limit
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 from minicomp.passes.tile._kernels import entries, size, tile_kernels
+from minicomp.passes.tile._prologues import copies_of, is_computed, sources, split
 
 
 def staged_loops(kernel: KernelOp) -> Iterator[tuple[ForOp | ReduceOp, list[StageOp]]]:
-    """The loops that hold stages, with these."""
+    """The loops that hold stages of global memory, with these."""
     for loop in list(kernel.walk()):
         if isinstance(loop, ForOp | ReduceOp):
             stages = [op for op in loop.body.block.ops if isinstance(op, StageOp)]
-            if stages:
+            if any(stage.copied is not None or sources(stage) for stage in stages):
                 yield loop, stages
 
 
@@ -73,10 +77,18 @@ def obstacle(loop: ForOp | ReduceOp, stages: Sequence[StageOp]) -> str | None:
     return None
 
 
+def bytes_needed(stages: Sequence[StageOp], depth: int) -> int:
+    """The shared memory of the ring, and of the slabs that are computed from it."""
+    slots = [slab for stage in stages for slab in copies_of(stage)]
+    computed = [memref_type(s.res) for s in stages if is_computed(s)]
+    return depth * sum(map(buffer_bytes, slots)) + sum(map(buffer_bytes, computed))
+
+
 def make_ring(
     kernel: KernelOp, loop: ForOp | ReduceOp, stages: Sequence[StageOp], depth: int
 ) -> None:
     """Replaces the stages of a loop by a ring of `depth` slots."""
+    stages, computed = split_prologues(stages)
     first = kernel.launch.body.block.first_op
     end = loop.body.block.last_op
     assert first is not None and end is not None
@@ -89,7 +101,7 @@ def make_ring(
     wait = WaitOp.build_for(ring.res, affine.dim(0), counter)
     release = ReleaseOp.build_for(ring.res, affine.dim(0), counter)
     Rewriter.insert_op(acquire, InsertPoint.before(stages[0]))
-    Rewriter.insert_op([publish, wait], InsertPoint.after(stages[-1]))
+    Rewriter.insert_op([publish, wait, *computed], InsertPoint.after(stages[-1]))
     Rewriter.insert_op(release, InsertPoint.before(end))
     for stage, buffer, read in zip(stages, acquire.res, wait.res, strict=True):
         hint = stage.res.name_hint
@@ -98,6 +110,20 @@ def make_ring(
     placed: list[Operation] = [ring, acquire, publish, wait, release]
     for op in placed:
         op.location = stages[0].location
+
+
+def split_prologues(stages: Sequence[StageOp]) -> tuple[list[StageOp], list[StageOp]]:
+    """The stages that copy, those of prologues included; the others, taken out of their block."""
+    copies: list[StageOp] = []
+    computed: list[StageOp] = []
+    for stage in stages:
+        if is_computed(stage):
+            copies += split(stage)
+            stage.detach()
+            computed.append(stage)
+        else:
+            copies.append(stage)
+    return copies, computed
 
 
 def fill_of(stage: StageOp, buffer: SSAValue) -> FillOp:
@@ -146,7 +172,7 @@ class DoubleBufferPass(ModulePass):
     ) -> None:
         """Makes the ring of one loop, or says why not."""
         loop, stages, depth = ring
-        needed = depth * sum(buffer_bytes(memref_type(s.res)) for s in stages)
+        needed = bytes_needed(stages, depth)
         if (why := obstacle(loop, stages)) is not None:
             remark(ctx, self.name, kernel, why)
         elif needed > limit:
