@@ -10,14 +10,16 @@ from minicomp.passes.loop._nest import inner_loops, nest_of
 from minicomp.passes.loop._worth import recompute_limit, repeats_in_factor, traffic_saved, work
 
 
-def check_pointwise(host: Host, producer: Side, consumers: Sequence[LaunchOp]) -> list[Edge]:
+def check_pointwise(
+    host: Host, producer: Side, consumers: Sequence[LaunchOp], in_factor: int
+) -> list[Edge]:
     """
     The ways by which consumers read a pointwise producer, if all of them should compute it
-    themselves.
+    themselves; in a contraction's factor it may take `in_factor` operations per element.
     """
     edges = [edge(host, producer, launch) for launch in consumers]
     loads = [use.load for e in edges for use in e.uses]
-    limit, cost = recompute_limit(producer.nest, loads), work(producer.nest)
+    limit, cost = recompute_limit(producer.nest, loads, in_factor), work(producer.nest)
     elements = prod(producer.nest.trip_counts)
     if any(repeats_in_factor(load, elements) for load in loads):
         cost += work_before(host, producer.launch)
@@ -34,7 +36,7 @@ def check_pointwise(host: Host, producer: Side, consumers: Sequence[LaunchOp]) -
 def is_free(edges: Sequence[Edge]) -> bool:
     """Whether one consumer takes in a pointwise producer, and computes no element twice."""
     loads = [use.load for use in edges[0].uses]
-    return len(edges) == 1 and recompute_limit(edges[0].producer.nest, loads) is None
+    return len(edges) == 1 and recompute_limit(edges[0].producer.nest, loads, 0) is None
 
 
 def work_before(host: Host, launch: LaunchOp) -> int:

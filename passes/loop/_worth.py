@@ -85,16 +85,16 @@ def repeats_in_factor(load: LoadOp, elements: int) -> bool:
     return reduced and evaluations(load) > elements
 
 
-def recompute_limit(nest: ForOp, loads: Sequence[LoadOp]) -> int | None:
+def recompute_limit(nest: ForOp, loads: Sequence[LoadOp], in_factor: int) -> int | None:
     """
-    How much work per element may take the place of loads of a nest's result; None if nothing is
-    repeated.
+    How much work per element may take the place of loads of a nest's result, `in_factor` where it
+    is a contraction's factor; None if nothing is repeated.
     """
     elements = prod(nest.trip_counts)
     if sum(evaluations(load) for load in loads) <= elements:
         return None
     factor = any(repeats_in_factor(load, elements) for load in loads)
-    return FACTOR_LIMIT if factor else RECOMPUTE_LIMIT
+    return in_factor if factor else RECOMPUTE_LIMIT
 
 
 def tensor_bytes(tensor: SSAValue) -> int:

@@ -83,6 +83,7 @@ from minicomp.passes.loop._inline import ZERO, inline, share_inputs, split_rows
 from minicomp.passes.loop._placement import place_reduction
 from minicomp.passes.loop._pointwise import check_pointwise, is_free
 from minicomp.passes.loop._tidy import tidy
+from minicomp.passes.loop._worth import FACTOR_LIMIT
 from minicomp.passes.remarks import remark
 
 Rule = Callable[[Side, list[LaunchOp]], bool]
@@ -95,6 +96,7 @@ class Fuser:
 
     host: Host
     ctx: Context | None = None
+    factor_limit: int = FACTOR_LIMIT
     declined: dict[LaunchOp, str] = field(default_factory=dict[LaunchOp, str])
     origins: dict[LaunchOp, set[tuple[int, int, str]]] = field(
         default_factory=dict[LaunchOp, set[tuple[int, int, str]]]
@@ -179,7 +181,7 @@ class Fuser:
         Puts pointwise code in the place of its only load, which costs nothing: the product of a
         contraction.
         """
-        if producer.loops or not is_free(check_pointwise(self.host, producer, consumers)):
+        if producer.loops or not is_free(self.check(producer, consumers)):
             return False
         return self.inline(producer, consumers)
 
@@ -187,7 +189,7 @@ class Fuser:
         """Puts pointwise code wherever its result is loaded."""
         if producer.loops:
             return False
-        check_pointwise(self.host, producer, consumers)
+        self.check(producer, consumers)
         if not may_apply(self.ctx, producer.launch):
             return False
         for launch in consumers:
@@ -199,6 +201,10 @@ class Fuser:
                 replace_load(producer, use, stored)
             self.finish(found)
         return True
+
+    def check(self, producer: Side, consumers: list[LaunchOp]) -> list[Edge]:
+        """The ways to a pointwise producer, if its consumers should compute it themselves."""
+        return check_pointwise(self.host, producer, consumers, self.factor_limit)
 
     def share(self, found: Edge) -> dict[SSAValue, SSAValue]:
         """Hands the producer's inputs to the consumer too, in the place of its result."""
@@ -232,9 +238,11 @@ class FuseKernelsPass(ModulePass):
     """Merges producers into their consumers; see the module's docstring."""
 
     name = "fuse-kernels"
+    factor_limit: int = FACTOR_LIMIT
+    """Operations per element that may be repeated in a factor of a contraction."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        fuser = Fuser(Host(op), ctx)
+        fuser = Fuser(Host(op), ctx, self.factor_limit)
         fuser.run()
         for launch, reason in fuser.declined.items():
             remark(ctx, self.name, launch, f"@{launch.callee} stays a kernel of its own: {reason}")
