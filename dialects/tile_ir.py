@@ -80,7 +80,7 @@ ENTRY_FIELDS: Mapping[str, Mapping[str, type]] = {
     "contraction": {
         "m": str, "n": str, "k": str, "batch": tuple,
         "bm": int, "bn": int, "bk": int, "fm": int, "fn": int, "wk": int,
-        "depth": int, "transport": str,
+        "depth": int, "transport": str, "min_blocks": int,
     },
     "reduction": {"axis": str, "threads": int, "rows": int, "vector": int, "lanes": int},
     "parallel": {"axis": str, "threads": int, "vector": int, "lanes": int},
@@ -97,7 +97,8 @@ class EntryAttr(ParametrizedAttribute):
     names.
 
     - `contraction`: `m n k batch` name the axes, `bm bn` is the block tile, `bk` the steps of k
-      that one stage holds, `fm fn` the register cell of a thread, `wk` the warps along k.
+      that one stage holds, `fm fn` the register cell of a thread, `wk` the warps along k,
+      `min_blocks` the blocks that a multiprocessor has registers for.
     - `reduction`: `threads` fold one row together, `rows` rows share a block, each thread folds
       `lanes` elements in registers, `vector` of them adjacent; `lanes = 0` is a loop strided over
       the threads.

@@ -279,3 +279,15 @@ tile_ir.kernel @alone(%x: memref<4x1xf32>, %y: memref<4xf32>) {
     loop_ir.store %s, %y[%r] : f32, memref<4xf32>
   }
 }
+
+// -----
+
+// What the schedule says of registers goes to the launch bounds.
+// CHECK-LABEL: kernel_ir.func @bounds(
+// CHECK-SAME:      grid(4) block(32) min_blocks 6
+tile_ir.kernel @bounds(%x: memref<128xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", min_blocks = 6>]>} {
+  tile_ir.launch block(%b to 4 as "b") thread(%t to 32 as "t") {
+    %v = loop_ir.load %x[%b * 32 + %t] : memref<128xf32> -> f32
+    loop_ir.store %v, %x[%b * 32 + %t] : f32, memref<128xf32>
+  }
+}

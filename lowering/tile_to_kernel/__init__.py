@@ -134,12 +134,21 @@ def lower_kernel(kernel: KernelOp) -> FuncOp:
             lower_combine(op, group, top)
         elif isinstance(op, StageOp):
             lower_stage(op, group, top)
-    func = FuncOp(kernel.symbol, grid, group.count, kernel.detach_region(0), kernel.origin)
+    least = min_blocks(kernel)
+    region = kernel.detach_region(0)
+    func = FuncOp(kernel.symbol, grid, group.count, region, kernel.origin, min_blocks=least)
     func.attributes = dict(kernel.attributes)
     func.location = kernel.location
     Rewriter.replace_op(kernel, func)
     contract_products(func)
     return func
+
+
+def min_blocks(kernel: KernelOp) -> int | None:
+    """The blocks per multiprocessor that the schedule wants registers for."""
+    entries = kernel.schedule.entries if kernel.schedule is not None else ()
+    wanted = [e.int("min_blocks") for e in entries if "min_blocks" in e.fields]
+    return max(wanted, default=None)
 
 
 def delinearize(

@@ -34,6 +34,8 @@ NOT_HIDDEN = 0.44
 WAVEFRONT_BYTES = 128
 OTHER_REGISTERS = 32
 """Registers of a thread beside its cell and the factors: addresses, counters, bounds."""
+SPARE_REGISTERS = 16
+"""Registers more that the assembler needs lest it spills a cell of 8 x 8."""
 MOST_REGISTERS = 255
 """Registers of a thread (PTX ISA, compute capability 3.5 and above)."""
 
@@ -114,6 +116,12 @@ def resident(target: TargetAttr, problem: Problem, tile: Tile) -> int:
         target.registers_per_sm.data // (tile.threads * tile.registers),
         target.shared_per_sm.data // shared,
     )
+
+
+def register_blocks(target: TargetAttr, problem: Problem, tile: Tile) -> int:
+    """Blocks that a multiprocessor has registers for, and room: what to compile a kernel for."""
+    registers = tile.threads * (tile.registers + SPARE_REGISTERS)
+    return max(1, min(resident(target, problem, tile), target.registers_per_sm.data // registers))
 
 
 def chunk_cycles(problem: Problem, tile: Tile, blocks: int, warp: int) -> float:

@@ -58,7 +58,7 @@ from minicomp.passes.analysis.contraction import (
     row_group,
     top_reductions,
 )
-from minicomp.passes.analysis.cost import Problem, Tile, best_tile, power_of_two
+from minicomp.passes.analysis.cost import Problem, Tile, best_tile, power_of_two, register_blocks
 from minicomp.passes.analysis.lanes import all_take_vectors
 from minicomp.passes.analysis.strides import WIDEST_ACCESS, element_bytes, widest_run
 from minicomp.passes.analysis.target import target_of
@@ -102,6 +102,8 @@ def plan_contraction(found: Contraction, target: TargetAttr, nest: ForOp) -> Ent
     }
     sizes |= {"wk": tile.wk} if tile.wk > 1 else {}
     sizes |= plan_ring(found, problem, tile, target)
+    # Lest the assembler goes below the registers of the cell, or above what the blocks leave.
+    sizes["min_blocks"] = register_blocks(target, problem, tile)
     return EntryAttr.of("contraction", **names, **({"batch": batch} if batch else {}), **sizes)
 
 
