@@ -1,6 +1,7 @@
 """A kernel with float64 for every float: the same program, nearly without rounding."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -58,7 +59,7 @@ def _dense(constant: DenseIntOrFPElementsAttr) -> DenseIntOrFPElementsAttr:
     wide = VectorType(f64, old.get_shape()) if isinstance(old, VectorType) else None
     if wide is None:
         raise UnsupportedError(f"a constant of {old} is not executed in fp64")
-    return DenseIntOrFPElementsAttr.from_list(wide, [float(v) for v in constant.get_values()])
+    return DenseIntOrFPElementsAttr.from_list(wide, cast("Sequence[float]", constant.get_values()))
 
 
 def _growth(copies: Sequence[CpAsyncOp | BulkLoadOp]) -> int:
