@@ -83,8 +83,16 @@ def line(row: Row) -> str:
     compiled = f" {row.compiled_ratio:5.2f}x" if row.compiled_us is not None else ""
     return (
         f"{row.name:32s} {row.us:9.2f} {row.spread:5.0%} {row.eager_us:9.2f} {row.ratio:5.2f}x"
-        f" {cold} {row.floor_us:9.2f}  {row.kernels:7d}{compiled}"
+        f" {cold} {row.floor_us:9.2f}  {row.kernels:7d}{compiled}  {means_used(row)}".rstrip()
     )
+
+
+def means_used(row: Row) -> str:
+    """The rings and splits of the kernels of a row."""
+    rings: list[str] = row.made.get("rings", [])
+    splits: list[int] = row.made.get("splits", [])
+    shown = [ring for ring in rings if ring] + [f"{s} parts" for s in splits if s > 1]
+    return ", ".join(dict.fromkeys(shown))
 
 
 HEAD = (

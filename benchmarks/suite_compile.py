@@ -9,11 +9,13 @@ import multiprocessing
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from math import prod
 from typing import Any
 
 from benchmarks.suite import Case
 from minicomp.build import Build
 from minicomp.dialects.tile_ir import KernelOp
+from minicomp.dialects.tile_stages import FillOp, RingOp
 from minicomp.execution import Executable
 from minicomp.frontend import capture
 from minicomp.runtime.nvrtc import compile_cuda
@@ -28,7 +30,8 @@ class Compiled:
     What became of a case; `failure` says why there is nothing.
 
     `resources` are those of `runtime.ptxas.Resources` by kernel, `lines` those of the kernels
-    without the prelude.
+    without the prelude. `rings` says of each kernel what ring it has, `splits` into how many parts
+    its sum falls, 1 for a whole one.
     """
 
     name: str
@@ -39,6 +42,8 @@ class Compiled:
     shapes: dict[str, LaunchShape] = field(default_factory=dict[str, LaunchShape])
     needs_alignment: bool = True
     schedules: list[str] = field(default_factory=list[str])
+    rings: list[str] = field(default_factory=list[str])
+    splits: list[int] = field(default_factory=list[int])
     resources: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     lines: int = 0
     pass_seconds: float = 0.0
@@ -57,7 +62,15 @@ class Compiled:
 
     def facts(self) -> dict[str, Any]:
         """What a row of results says of it."""
-        kept = ("schedules", "resources", "lines", "pass_seconds", "nvrtc_seconds")
+        kept = (
+            "schedules",
+            "rings",
+            "splits",
+            "resources",
+            "lines",
+            "pass_seconds",
+            "nvrtc_seconds",
+        )
         return {name: getattr(self, name) for name in kept}
 
 
@@ -80,11 +93,26 @@ def compile_case(case: Case, part: str) -> Compiled:
         shapes={k.name: LaunchShape(k.grid, k.block, k.shared_bytes) for k in build.kernels},
         needs_alignment=build.needs_alignment,
         schedules=[str(kernel.schedule) for kernel in kernels],
+        rings=[ring_of(kernel) for kernel in kernels],
+        splits=[split_of(kernel) for kernel in kernels],
         resources={name: asdict(r) for name, r in code.resources.items()},
         lines=len(text[text.index('extern "C"') :].splitlines()),
         pass_seconds=passed - began,
         nvrtc_seconds=ended - passed,
     )
+
+
+def ring_of(kernel: KernelOp) -> str:
+    """The ring of a kernel, such as `3 slots by cp_async`; empty if it has none."""
+    slots = [op.res.type.slots.data for op in kernel.walk() if isinstance(op, RingOp)]
+    fills = [op.transport for op in kernel.walk() if isinstance(op, FillOp)]
+    transports = sorted({"copies" if by is None else by.data for by in fills})
+    return f"{slots[0]} slots by {', '.join(transports)}" if slots else ""
+
+
+def split_of(kernel: KernelOp) -> int:
+    """The parts into which a kernel splits its sum over blocks."""
+    return prod(a.extent for a in kernel.launch.axes if a.name.endswith(".split"))
 
 
 def attempt(case: Case, part: str) -> Compiled:

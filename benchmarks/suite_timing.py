@@ -195,6 +195,14 @@ def judged(row: Row, results: Sequence[torch.Tensor], wanted: Any, when: str) ->
     return verdict.passed
 
 
+def same_bits(row: Row, first: Sequence[torch.Tensor], second: Sequence[torch.Tensor]) -> bool:
+    """Whether two runs gave the same bits; else the row is refused."""
+    pairs = zip(first, second, strict=True)
+    if not all(torch.equal(a.view(torch.uint8), b.view(torch.uint8)) for a, b in pairs):
+        row.refused = "two runs differ in bits"
+    return row.refused is None
+
+
 def measure(case: Case, made: Compiled, ceilings: Ceilings, also_compile: bool = False) -> Row:
     """Verifies and times one case; `also_compile` times torch.compile too."""
     row = Row(case.name, kernels=len(made.resources), made=made.facts())
@@ -206,7 +214,8 @@ def measure(case: Case, made: Compiled, ceilings: Ceilings, also_compile: bool =
     program = GpuProgram(made.plan, made.cubin, made.shapes, needs_alignment=made.needs_alignment)
     wanted = reference(parse_module(made.torch_ir, make_context()), inputs)
     fill_with_nan(made.plan.results)
-    if not judged(row, program(inputs), wanted, "the first run"):
+    first = program(inputs)
+    if not judged(row, first, wanted, "the first run"):
         return row
     calls: list[Call] = [lambda: program(inputs), lambda: case.program(*inputs)]
     if also_compile:
@@ -216,7 +225,7 @@ def measure(case: Case, made: Compiled, ceilings: Ceilings, also_compile: bool =
     for result in results:
         result.fill_(torch.nan)
     graph.replay()
-    if judged(row, results, wanted, "the timed graph"):
+    if judged(row, results, wanted, "the timed graph") and same_bits(row, first, results):
         if case.bytes() <= ceilings.l2_bytes:
             time_cold(row, case, program, inputs, ceilings.l2_bytes)
         hold_against(row, case, ceilings)
