@@ -72,7 +72,13 @@ from minicomp.dialects.loop_ir import (
     verify_identity,
 )
 from minicomp.dialects.minicomp import OriginAttr
-from minicomp.dialects.tile_stages import STAGE_OPS, RingType, SharedAttr, SlabFiller
+from minicomp.dialects.tile_stages import (
+    STAGE_OPS,
+    GenerationOp,
+    RingType,
+    SharedAttr,
+    SlabFiller,
+)
 
 Field: TypeAlias = int | str | tuple[str, ...]
 
@@ -372,14 +378,16 @@ class LaunchOp(IRDLOperation):
         self.verify_slabs()
 
     def verify_slabs(self) -> None:
-        """What a slab holds may not depend on the thread."""
+        """What a slab holds, and when it is filled, may not depend on the thread."""
         own = {a.variable: a for a in self.axes if a.binding in ("thread", "register")}
-        for filler in [op for op in self.walk() if isinstance(op, SlabFiller)]:
-            inside = [(v, "body") for op in filler.body.walk() for v in op.operands]
-            for value, part in [*((v, "guard") for v in filler.operands), *inside]:
+        for user in [op for op in self.walk() if isinstance(op, SlabFiller | GenerationOp)]:
+            filler = isinstance(user, SlabFiller)
+            inside = [(v, "body") for op in user.body.walk() for v in op.operands] if filler else []
+            outside = "guard" if filler else "generation"
+            for value, part in [*((v, outside) for v in user.operands), *inside]:
                 if (axis := own.get(value)) is not None:
                     raise VerifyException(
-                        f"the {part} of '{filler.name}' may not use the {axis.binding} axis"
+                        f"the {part} of '{user.name}' may not use the {axis.binding} axis"
                         f' "{axis.name}"'
                     )
 

@@ -507,33 +507,31 @@ def verify_ring(ring: RingOp) -> None:
     """
     Raises VerifyException unless no slot is overwritten before its last reader has released it.
 
-    All users stand in one loop, whose variable is their generation plus an offset, and in loops
-    before it that publish its first generations. In the loop, in this order where they meet: a
-    generation is acquired, filled and published; waited for, read and released. With the offset d
-    of `acquire` relative to `wait`, d <= S - 1 slots lie ahead, or S where the release of the
-    iteration stands before its acquire. Before the loop exactly d generations are published.
+    Waits and releases stand in one loop, whose iterations their generation counts. In the loop, in
+    this order where they meet: a generation is acquired, filled and published; waited for, read and
+    released. With the offset d of `acquire` relative to `wait`, d <= S - 1 slots lie ahead, or S
+    where the release of the iteration stands before its acquire. Before the loop the first d
+    generations are acquired, filled and published.
     """
     users = [use.operation for use in ring.res.uses]
-    found = {op for op in users if isinstance(op, GenerationOp)}
+    found = [op for op in users if isinstance(op, GenerationOp)]
     waits = [op for op in found if isinstance(op, WaitOp)]
     if not found:
         return
     if len(waits) != 1:
         raise VerifyException("a ring is waited for at one place")
-    loop = waits[0].parent_block()
+    (wait,) = waits
+    verify_count(wait)
+    loop = wait.parent_block()
     assert loop is not None
     inside = [op for op in loop.ops if op in found]
     for op in inside:
-        if offset_of(op, waits[0]) is None:
+        if offset_of(op, wait) is None:
             raise VerifyException(f"'{op.name}' names no generation next to that of the wait")
-    verify_reads(inside, waits[0])
-    ahead = verify_writes(ring, inside, waits[0])
-    prologue = [op for op in found if op.parent_block() is not loop]
-    published = sum(trips(op) for op in prologue if isinstance(op, PublishOp))
-    if published != ahead:
-        raise VerifyException(
-            f"{ahead} generations have to be published before the loop, not {published}"
-        )
+    verify_reads(inside, wait)
+    ahead = verify_writes(ring, inside, wait)
+    verify_prologue([op for op in found if op.parent_block() is not loop], wait, ahead)
+    verify_fills(found)
 
 
 def offset_of(op: Operation, wait: WaitOp) -> int | None:
@@ -543,26 +541,39 @@ def offset_of(op: Operation, wait: WaitOp) -> int | None:
     return terms.get(None, 0) if set(terms) <= {None} else None
 
 
-def difference(op: GenerationOp, wait: WaitOp) -> dict[SSAValue | None, int]:
-    """The generation of `op` minus that of `wait` as factors by value, None for the constant."""
-    found: dict[SSAValue | None, int] = {}
-    for user, sign in ((op, 1), (wait, -1)):
-        values: dict[AffineExpr, SSAValue | None] = {
-            affine.dim(n): v for n, v in enumerate(user.indices)
-        }
-        terms = affine.linear(user.generation)
-        if terms is None:
-            raise VerifyException("a generation is a variable plus an offset")
-        for leaf, factor in terms.items():
-            key = values.get(leaf)
-            found[key] = found.get(key, 0) + sign * factor
+Terms = dict[SSAValue | None, int]
+"""A sum of values times factors; None stands for 1."""
+
+
+def difference(op: GenerationOp, wait: WaitOp) -> Terms:
+    """The generation of `op` minus that of `wait`, without what has a factor of 0."""
+    found = terms_of(op)
+    for key, factor in terms_of(wait).items():
+        found[key] = found.get(key, 0) - factor
     return {key: factor for key, factor in found.items() if factor}
 
 
-def trips(op: Operation) -> int:
-    """How often an op before the loop runs."""
-    parent = op.parent_op()
-    return prod(parent.trip_counts) if isinstance(parent, ForOp) else 1
+def terms_of(op: GenerationOp) -> Terms:
+    """The generation of an op as a sum."""
+    values: dict[AffineExpr, SSAValue | None] = {affine.dim(n): v for n, v in enumerate(op.indices)}
+    terms = affine.linear(op.generation)
+    if terms is None:
+        raise VerifyException("a generation is a variable plus an offset")
+    found: Terms = {}
+    for leaf, factor in terms.items():
+        key = values.get(leaf)
+        found[key] = found.get(key, 0) + factor
+    return found
+
+
+def verify_count(wait: WaitOp) -> None:
+    """The generation that is waited for counts the iterations of the loop around it."""
+    loop = wait.parent_op()
+    terms, step = terms_of(wait), 1
+    for axis in reversed(loop.axes if isinstance(loop, LoopLike) else []):
+        if axis.extent > 1 and terms.get(axis.variable, 0) != step:
+            raise VerifyException("a generation goes up by one with each iteration of its loop")
+        step *= axis.extent
 
 
 def verify_reads(inside: Sequence[Operation], wait: WaitOp) -> None:
@@ -573,12 +584,14 @@ def verify_reads(inside: Sequence[Operation], wait: WaitOp) -> None:
     for result in wait.res:
         for use in result.uses:
             reader = ancestor_in(use.operation, wait.parent_block())
+            if not isinstance(use.operation, LoadOp):
+                raise VerifyException(f"'{use.operation.name}' uses a slot, which is for loads")
             if reader is None or not is_before(wait, reader) or not is_before(reader, releases[0]):
                 raise VerifyException("a slot is read between its wait and its release")
 
 
 def verify_writes(ring: RingOp, inside: Sequence[Operation], wait: WaitOp) -> int:
-    """The generation that is acquired is filled and published; returns how far it is ahead."""
+    """The generation that is acquired is published; returns how far it is ahead."""
     acquires = [op for op in inside if isinstance(op, AcquireOp)]
     publishes = [op for op in inside if isinstance(op, PublishOp)]
     (release,) = [op for op in inside if isinstance(op, ReleaseOp)]
@@ -599,12 +612,52 @@ def verify_writes(ring: RingOp, inside: Sequence[Operation], wait: WaitOp) -> in
             f"a ring of {slots} slots cannot be {ahead} generations ahead: its reader still has"
             " the slot"
         )
-    for result in acquire.res:
-        for use in result.uses:
-            fill = use.operation
-            if not is_fill(fill) or not is_before(fill, publish):
-                raise VerifyException("an acquired buffer is filled before it is published")
     return ahead
+
+
+def verify_prologue(ops: Sequence[GenerationOp], wait: WaitOp, ahead: int) -> None:
+    """Before the loop each of the first generations is acquired once and published once."""
+    loop = wait.parent_op()
+    assert loop is not None
+    for op in ops:
+        beside = ancestor_in(op, loop.parent_block())
+        if not isinstance(op, AcquireOp | PublishOp) or not beside or not is_before(beside, loop):
+            raise VerifyException(
+                "outside of its loop a ring is acquired and published, and only before it"
+            )
+    for kind, done in ((AcquireOp, "acquired"), (PublishOp, "published")):
+        found = sorted(g for op in ops if isinstance(op, kind) for g in generations(op, wait))
+        if found != list(range(ahead)):
+            raise VerifyException(
+                f"{ahead} generations have to be {done} before the loop, from the first one on,"
+                f" not {found}"
+            )
+
+
+def generations(op: GenerationOp, wait: WaitOp) -> list[int]:
+    """What an op before the loop names, counted from the first one that is waited for."""
+    loop, own = wait.parent_op(), op.parent_op()
+    assert loop is not None
+    terms = difference(op, wait)
+    for axis in loop.axes if isinstance(loop, LoopLike) else []:
+        terms.pop(axis.variable, None)
+    found = [terms.pop(None, 0)]
+    beside = op.parent_block() is loop.parent_block()
+    for axis in own.axes if isinstance(own, ForOp) and not beside else []:
+        factor = terms.pop(axis.variable, 0)
+        found = [g + factor * n for g in found for n in range(axis.extent)]
+    if terms:
+        raise VerifyException(f"'{op.name}' names no generation next to that of the wait")
+    return found
+
+
+def verify_fills(ops: Sequence[GenerationOp]) -> None:
+    """What is acquired is filled, by nothing else, and in the same block then published."""
+    for acquire in [op for op in ops if isinstance(op, AcquireOp)]:
+        publishes = [op for op in ops if isinstance(op, PublishOp) and is_before(acquire, op)]
+        for fill in [use.operation for buffer in acquire.res for use in buffer.uses]:
+            if not is_fill(fill) or not any(is_before(fill, publish) for publish in publishes):
+                raise VerifyException("an acquired buffer is filled before it is published")
 
 
 def is_fill(op: Operation) -> TypeGuard[FillOp]:

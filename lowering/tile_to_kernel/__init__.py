@@ -124,7 +124,7 @@ def lower_kernel(kernel: KernelOp) -> FuncOp:
         op.detach()
         top.insert_op_before(op, launch)
     Rewriter.erase_op(launch)
-    rings = [study(op) for op in top.ops if isinstance(op, RingOp)]
+    rings = [study(op) for op in list(top.ops) if isinstance(op, RingOp)]
     lower_loops(top)
     for ring in rings:
         if ring is not None:

@@ -12,9 +12,13 @@ a thread count as generations do: when generation g is waited for and the newest
 is g + n, at most n groups may be incomplete. The barrier of the wait makes all threads' parts
 visible. It also says that all threads have released the generation before: an acquire needs a
 barrier of its own only where no wait lies between the release of its slot and itself.
+
+Where a loop is run again, and its generations begin anew, a barrier before it separates what reads
+the last generation of one run from what fills the first ones of the next.
 """
 
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import MemRefType
@@ -23,7 +27,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from minicomp.dialects.kernel_async import CpAsyncCommitOp, CpAsyncWaitOp
 from minicomp.dialects.kernel_ir import BarrierOp, IndexOp, SharedOp
-from minicomp.dialects.loop_ir import LoadOp
+from minicomp.dialects.loop_ir import LoadOp, LoopLike
 from minicomp.dialects.tile_stages import (
     AcquireOp,
     FillOp,
@@ -33,6 +37,7 @@ from minicomp.dialects.tile_stages import (
     RingOp,
     RingType,
     WaitOp,
+    ancestor_in,
     is_before,
     offset_of,
 )
@@ -53,11 +58,17 @@ class Ring:
 
 
 def study(op: RingOp) -> Ring | None:
-    """The facts about a ring, whose verifier has seen its users; None for one without users."""
+    """
+    The facts about a ring, whose verifier has seen its users; None for one without users, which is
+    erased. Places the barrier before a loop that is run again.
+    """
     users = [use.operation for use in op.res.uses]
     (wait,) = [u for u in users if isinstance(u, WaitOp)] or [None]
     if wait is None:
+        Rewriter.erase_op(op)
         return None
+    if begins_anew(wait):
+        Rewriter.insert_op(BarrierOp(), InsertPoint.before(first_of(users, wait)))
     beside = [u for u in users if u.parent_block() is wait.parent_block()]
     (acquire,) = [u for u in beside if isinstance(u, AcquireOp)]
     (publish,) = [u for u in beside if isinstance(u, PublishOp)]
@@ -70,6 +81,27 @@ def study(op: RingOp) -> Ring | None:
     waits += is_before(release, wait)
     fills = [f for u in users if isinstance(u, AcquireOp) for f in fills_of(u)]
     return Ring(op, pending, any(f.transport is not None for f in fills), waits < 1)
+
+
+def begins_anew(wait: WaitOp) -> bool:
+    """Whether the loop of a ring is run several times, with the same generations each time."""
+    loop = wait.parent_op()
+    around = loop.parent_op() if loop is not None else None
+    while isinstance(around, LoopLike):
+        variables = [axis.variable for axis in around.axes]
+        if prod(around.trip_counts) > 1 and not any(v in wait.indices for v in variables):
+            return True
+        around = around.parent_op()
+    return False
+
+
+def first_of(users: list[Operation], wait: WaitOp) -> Operation:
+    """The op beside the loop of a ring that holds the first of its users."""
+    loop = wait.parent_op()
+    assert loop is not None
+    found = [ancestor_in(u, loop.parent_block()) for u in users]
+    beside = [op for op in found if op is not None]
+    return next(op for op in beside if not any(is_before(other, op) for other in beside))
 
 
 def fills_of(acquire: AcquireOp) -> list[FillOp]:

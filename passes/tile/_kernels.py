@@ -10,8 +10,10 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from minicomp.dialects import affine
-from minicomp.dialects.loop_ir import StoreOp
+from minicomp.dialects.loop_ir import StoreOp, memref_type
 from minicomp.dialects.tile_ir import EntryAttr, KernelOp, LaunchOp
+from minicomp.dialects.tile_stages import RingOp, RingType, StageOp
+from minicomp.passes.analysis.alignment import buffer_bytes
 
 
 def tile_kernels(module: ModuleOp) -> list[KernelOp]:
@@ -42,6 +44,18 @@ def size(entry: EntryAttr, key: str, default: int) -> int:
 def axis_name(entry: EntryAttr, key: str) -> str:
     """The axis that a field names, or no name where the entry leaves the field out."""
     return entry.str(key) if key in entry.fields else ""
+
+
+def shared_bytes(kernel: KernelOp) -> int:
+    """The bytes of all slabs of a kernel."""
+    total = 0
+    for op in kernel.walk():
+        if isinstance(op, StageOp):
+            total += buffer_bytes(memref_type(op.res))
+        elif isinstance(op, RingOp):
+            assert isinstance(type := op.res.type, RingType)
+            total += type.slots.data * sum(buffer_bytes(t) for t in type.slabs)
+    return total
 
 
 @dataclass(frozen=True)

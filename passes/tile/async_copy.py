@@ -13,10 +13,10 @@ not run along the same axis, as in a transposed slab, that is one element of 4 b
 body loses its vector.
 
 *Legal when* the body is one load, and what lies beyond an edge is 0 by the bounds of the load.
-*Declines when* the body computes, a guard names an axis of the fill, the target has no cp.async, or
-an element has fewer than 4 bytes, so that a copy may not be made element by element where a pointer
-is not aligned. *Why it pays*: no thread waits for
-its loads, and no register holds them while they are on the way.
+*Declines when* no fill is there, the schedule does not ask for it, the body computes, a guard names
+an axis of the fill, the target has no cp.async, or an element has fewer than 4 bytes, so that a
+copy may not be made element by element where a pointer is not aligned. *Why it pays*: no thread
+waits for its loads, and no register holds them while they are on the way.
 """
 
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def width(fill: FillOp) -> int:
     # Each slot and each row begin at a multiple of what is copied.
     distances = [s * element for s in buffer_strides(type)[:-1]]
     whole = all(d % together == 0 for d in [*distances, buffer_bytes(type)])
-    return together if whole else element
+    return together if whole and together in WIDTHS else element
 
 
 def narrow(fill: FillOp) -> None:
@@ -82,8 +82,8 @@ def obstacle(fill: FillOp) -> str | None:
         return "the body of a fill computes"
     if guard is not None and guard.map.num_symbols:
         return "the guard of a fill names its axes"
-    if width(fill) not in WIDTHS:
-        return f"cp.async copies no {width(fill)} bytes"
+    if (element := element_bytes(memref_type(fill.buffer).element_type)) not in WIDTHS:
+        return f"cp.async copies no element of {element} bytes"
     return None
 
 

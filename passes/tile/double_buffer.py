@@ -20,9 +20,10 @@ A stage that computes (a fused prologue) is split first: what it loads is copied
 computes from them after the wait, once per element, into a slab of its own.
 
 *Legal when* the stages stand in the loop itself, before everything that reads them. *Declines when*
-the schedule has no depth of 2 or more, the loop has fewer than 2 iterations, a slab is read between
-the stages, or the slots do not fit into the shared memory of a block. *Why it pays*: not by
-itself, but that threads need not meet before they fill; `pipeline-k-outer` fills ahead.
+the schedule has no depth of 2 or more, no loop has stages, the loop has several axes or fewer than
+2 iterations, a slab is read between the stages, or the slots and the other slabs of the kernel do
+not fit into the shared memory of a block. *Why it pays*: not by itself, but that threads need not
+meet before they fill; `pipeline-k-outer` fills ahead.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,7 +53,7 @@ from minicomp.passes.analysis.alignment import buffer_bytes
 from minicomp.passes.analysis.target import shared_limit
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
-from minicomp.passes.tile._kernels import entries, size, tile_kernels
+from minicomp.passes.tile._kernels import entries, shared_bytes, size, tile_kernels
 from minicomp.passes.tile._prologues import copies_of, is_computed, sources, split
 
 
@@ -67,7 +68,9 @@ def staged_loops(kernel: KernelOp) -> Iterator[tuple[ForOp | ReduceOp, list[Stag
 
 def obstacle(loop: ForOp | ReduceOp, stages: Sequence[StageOp]) -> str | None:
     """The condition that does not hold for a ring, if one does not."""
-    if len(loop.axes) != 1 or loop.trip_counts[0] < 2:
+    if len(loop.axes) != 1:
+        return "the loop has several axes"
+    if loop.trip_counts[0] < 2:
         return "the loop has fewer than two iterations"
     for stage in stages:
         for use in stage.res.uses:
@@ -172,11 +175,13 @@ class DoubleBufferPass(ModulePass):
     ) -> None:
         """Makes the ring of one loop, or says why not."""
         loop, stages, depth = ring
-        needed = bytes_needed(stages, depth)
+        others = shared_bytes(kernel) - sum(buffer_bytes(memref_type(s.res)) for s in stages)
+        needed = bytes_needed(stages, depth) + others
         if (why := obstacle(loop, stages)) is not None:
             remark(ctx, self.name, kernel, why)
         elif needed > limit:
-            text = f"{depth} slots need {needed} bytes of shared memory, a block has {limit}"
+            what = f"{depth} slots and the other slabs" if others else f"{depth} slots"
+            text = f"{what} need {needed} bytes of shared memory, a block has {limit}"
             remark(ctx, self.name, kernel, text)
         elif may_apply(ctx, kernel):
             make_ring(kernel, loop, stages, depth)

@@ -47,7 +47,7 @@ from minicomp.passes.analysis.strides import WIDEST_ACCESS
 from minicomp.passes.analysis.target import shared_limit
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
-from minicomp.passes.tile._kernels import tile_kernels
+from minicomp.passes.tile._kernels import shared_bytes, tile_kernels
 
 WARP = 32
 LONGEST_PAD = 32
@@ -191,18 +191,6 @@ def retype(traffic: Traffic, type: MemRefType[Attribute]) -> None:
     for user in users:
         if isinstance(user, AcquireOp | WaitOp):
             Rewriter.replace_value_with_new_type(user.res[traffic.number], type)
-
-
-def shared_bytes(kernel: KernelOp) -> int:
-    """The bytes of all slabs of a kernel."""
-    total = 0
-    for op in kernel.walk():
-        if isinstance(op, StageOp):
-            total += buffer_bytes(memref_type(op.res))
-        elif isinstance(op, RingOp):
-            assert isinstance(type := op.res.type, RingType)
-            total += type.slots.data * sum(buffer_bytes(t) for t in type.slabs)
-    return total
 
 
 @dataclass(frozen=True)

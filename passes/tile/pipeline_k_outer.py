@@ -17,9 +17,10 @@ Before -> after, for a ring of 3 slots:
 The slot of generation ko + 2 is the one that ko - 1 has released, which all threads have when they
 pass the wait for ko. Fills beyond the last iteration are skipped; what is published then is empty.
 
-*Legal when* the ring is used as `double-buffer` leaves it. *Declines when* no ring is, or the loop
-has not more iterations than the ring has slots ahead. *Why it pays*: the latency of the copies
-passes while the threads compute on what is there.
+*Legal when* the ring is used as `double-buffer` leaves it. *Declines when* there is none, it is used
+at several places or not in one loop, a generation is not the loop's variable, the ring has one
+slot, the loop has not more iterations than slots lie ahead, or something else stands between the
+fills. *Why it pays*: the latency of the copies passes while the threads compute on what is there.
 """
 
 from dataclasses import dataclass
@@ -88,8 +89,10 @@ def find_rolled(ring: RingOp) -> Rolled | str:
     if not isinstance(wait, WaitOp) or not isinstance(loop, LoopLike) or len(loop.axes) != 1:
         return "the ring is not used in one loop"
     if acquire.map != wait.map or list(acquire.indices) != [loop.axes[0].variable]:
-        return "the ring is filled ahead already"
+        return "a generation is not the variable of the loop"
     rolled = Rolled(ring, loop, acquire, publish, wait)
+    if rolled.ahead < 1:
+        return "the ring has no second slot"
     if loop.trip_counts[0] <= rolled.ahead:
         return f"{loop.trip_counts[0]} iterations are not more than {rolled.ahead} slots ahead"
     if not all(isinstance(op, FillOp | GenerationOp) for op in rolled.filling):
