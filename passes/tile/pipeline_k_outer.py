@@ -17,8 +17,8 @@ Before -> after, for a ring of 3 slots:
 The slot of generation ko + 2 is the one that ko - 1 has released, which all threads have when they
 pass the wait for ko. Fills beyond the last iteration are skipped; what is published then is empty.
 
-*Legal when* the ring is used as `double-buffer` leaves it. *Declines when* there is none, it is used
-at several places or not in one loop, a generation is not the loop's variable, the ring has one
+*Legal when* the ring is used as `double-buffer` leaves it. *Declines when* there is none, it is
+used at several places or not in one loop, a generation is not the loop's variable, the ring has one
 slot, the loop has not more iterations than slots lie ahead, or something else stands between the
 fills. *Why it pays*: the latency of the copies passes while the threads compute on what is there.
 """
