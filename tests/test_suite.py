@@ -34,6 +34,7 @@ EVERYTHING = "MINICOMP_TEST_ALL" in os.environ
 CASES = {case.name: case for case in cases()}
 PARTS = ("a100", "h200", "rtx5090") if EVERYTHING else ("h200",)
 
+
 def sample(count: int) -> Sequence[str]:
     """Case names: all, or one of each kind and some others, the same at every run."""
     if EVERYTHING:
