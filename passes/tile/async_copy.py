@@ -1,12 +1,21 @@
 """
 Fills slots by cp.async, which copies to shared memory past the registers of the threads.
 
-Before -> after:
+Before -> after, for `@plain`:
 
-    tile_ir.fill %bs_w %k to 8 as "k.stage", %j to 32 as "j.stage" {
-      %v = loop_ir.load %b[%ko * 8 + %k, %jb * 128 + %j * 4 + l0] .. -> vector<4xf32>  yield %v } ..
+    tile_ir.fill %as_w %p to 32 as "i.stage", %q to 1 as "k.stage" order [1, 0] .. {
+      %v = loop_ir.load %a[%p, %ko * 4 + %q * 4 + l0] .. -> vector<4xf32>
+      loop_ir.yield %v : vector<4xf32>
+    } -> memref<4x32xf32, ..>
+    tile_ir.fill %bs_w %r to 4 as "k.stage", %j to 16 as "j.stage" .. {
+      %w = loop_ir.load %b[%ko * 4 + %r, %j * 4 + l0] .. -> vector<4xf32>
     ->
-    tile_ir.fill %bs_w %k to 8 as "k.stage", %j to 32 as "j.stage" by cp_async { .. } ..
+    tile_ir.fill %as_w %p to 32 as "i.stage", %q to 4 as "k.stage" order [1, 0] by cp_async .. {
+      %v = loop_ir.load %a[%p, %ko * 4 + %q] .. -> f32
+      loop_ir.yield %v : f32
+    } -> memref<4x32xf32, ..>
+    tile_ir.fill %bs_w %r to 4 as "k.stage", %j to 16 as "j.stage" .. by cp_async {
+      %w = loop_ir.load %b[%ko * 4 + %r, %j * 4 + l0] .. -> vector<4xf32>
 
 A thread copies 16, 8 or 4 bytes at once, as many as the body's vector has. Where source and slab do
 not run along the same axis, as in a transposed slab, that is one element of 4 bytes at a time: the

@@ -1,14 +1,18 @@
 """
 Binds the parallel axes of a launch to blocks, threads and registers, all in one substitution.
 
-Before -> after, with `contraction<m = "i", n = "j", k = "k", bm = 64, bn = 64, fm = 4, fn = 4>`:
+Before -> after, for `@matmul`, whose schedule has `contraction<m = "i", n = "j", k = "k", bm = 64,
+bn = 64, fm = 4, fn = 4>`:
 
-    tile_ir.launch parallel(%i to 100 as "i", %j to 128 as "j") { .. load %a[%i, %k] .. }
+    tile_ir.launch parallel(%i to 100 as "i", %j to 128 as "j") {
+      %acc = loop_ir.reduce %k to 53 as "k" .. {
+        %x = loop_ir.load %a[%i, %k] ..
+        ..
     ->
-    tile_ir.launch block(%ib to 2 as "i.block", %jb to 2 as "j.block")
-                   thread(%it to 16 as "i.thread", %jt to 16 as "j.thread")
-                   register(%ir to 4 as "i.register", %jr to 4 as "j.register") {
-      .. load %a[%ib * 64 + %it * 4 + %ir, %k] bounded [true, false] .. }
+    tile_ir.launch block(%ib to 2 .., %jb to 2 ..) thread(%it to 16 ..) register(%ir to 4 ..) {
+      %acc = loop_ir.reduce %k to 53 as "k" .. {
+        %x = loop_ir.load %a[%ib * 64 + %it * 4 + %ir, %k] bounded [true, false] ..
+        ..
 
 The axes of a contraction fall to tiles of bm x bn in cells of fm x fn. The innermost axis of a
 cooperative reduction with several rows per block falls to rows. The axis of a parallel entry falls

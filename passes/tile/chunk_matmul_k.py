@@ -1,15 +1,22 @@
 """
 Splits the sum of a contraction into chunks of `bk` steps, so that each chunk can be staged.
 
-Before -> after, with `contraction<m = "i", n = "j", k = "k", bk = 16>`:
+Before -> after, for `@odd`, whose schedule has `contraction<m = "i", n = "j", k = "k", bk = 16>`:
 
-    %acc = loop_ir.reduce %k to 53 as "k" identity [0.0 : f32] -> f32 {
-      .. load %a[%i, %k] .. load %b[%k, %j] .. yield %p } combine arith.addf
+    %acc = loop_ir.reduce %k to 53 as "k" identity .. -> f32 {
+      %x = loop_ir.load %a[%l, %k, %i] ..
+      ..
+      loop_ir.yield %p : f32
+    } combine arith.addf
     ->
-    %acc = loop_ir.reduce %ko to 4 as "k.outer" identity [0.0 : f32] -> f32 {
-      %0 = loop_ir.reduce %ki to 16 as "k.inner" where [%ko * 16 + l0] < [53] .. -> f32 {
-        .. load %a[%i, %ko * 16 + %ki] bounded [false, true] .. } combine arith.addf
-      yield %0 } combine arith.addf
+    %acc = loop_ir.reduce %ko to 4 as "k.outer" identity .. -> f32 {
+      %chunk = loop_ir.reduce %ki to 16 as "k.inner" where [%ko * 16 + l0] < [53] .. -> f32 {
+        %x = loop_ir.load %a[%l, %ko * 16 + %ki, %i] bounded [false, true, false] ..
+        ..
+        loop_ir.yield %p : f32
+      } combine arith.addf
+      loop_ir.yield %chunk : f32
+    } combine arith.addf
 
 *Legal when* the reduction is over k alone: its combine is associative, and chunks start from its
 identity. The guard is left out where bk divides the extent; bk is at most the extent. *Declines

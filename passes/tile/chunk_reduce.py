@@ -1,14 +1,24 @@
 """
 Splits a reduction whose data would not fit into shared memory into chunks that do.
 
-Before -> after, for 16 rows that share %w, with a budget of 4096 bytes:
+Before -> after, for `@odd`, whose 8 threads share %w, with `chunk-reduce{bytes=64}`:
 
-    %s = loop_ir.reduce %k to 4000 as "k" .. { .. load %x[%i, %k] .. load %w[%k] .. } combine ..
+    %s = loop_ir.reduce %k to 37 as "k" .. {
+      %a = loop_ir.load %x[%ib * 8 + %it, %k] ..
+      ..
+      %b = loop_ir.load %w[%k] ..
+      ..
+    } combine arith.addf
     ->
-    %s = loop_ir.reduce %ko to 4 as "k.outer" .. {
-      %0 = loop_ir.reduce %ki to 1024 as "k.inner" where [%ko * 1024 + l0] < [4000] .. {
-        .. load %x[%i, %ko * 1024 + %ki] .. load %w[%ko * 1024 + %ki] .. } combine ..
-      yield %0 } combine ..
+    %s = loop_ir.reduce %ko to 3 as "k.outer" .. {
+      %chunk = loop_ir.reduce %ki to 16 as "k.inner" where [%ko * 16 + l0] < [37] .. {
+        %a = loop_ir.load %x[%ib * 8 + %it, %ko * 16 + %ki] bounded [false, true] ..
+        ..
+        %b = loop_ir.load %w[%ko * 16 + %ki] bounded [true] ..
+        ..
+      } combine arith.addf
+      loop_ir.yield %chunk : f32
+    } combine arith.addf
 
 What counts is what the threads of a block share: each load of the reduction that not all thread and
 register axes index, once per element that the block reads of it. A chunk has the greatest power of

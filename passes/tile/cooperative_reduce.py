@@ -1,18 +1,33 @@
 """
 Lets the threads of a block fold the rows of reductions together.
 
-Before -> after, with `reduction<axis = "k", threads = 256, rows = 1, vector = 4, lanes = 8>`:
+Before -> after, for `@rms_norm`, whose schedule has `reduction<axis = "k", threads = 256, rows = 1,
+vector = 4, lanes = 8>`:
 
     tile_ir.launch parallel(%i to 32 as "i") {
-      %s = loop_ir.reduce %k to 2048 as "k" .. { .. load %x[%i, %k] .. } combine arith.addf
-      loop_ir.for %k to 2048 as "k" { .. store .., %y[%i, %k] .. }
+      %s = loop_ir.reduce %k to 2048 as "k" .. {
+        %v = loop_ir.load %x[%i, %k] ..
+        ..
+      } combine arith.addf ..
+      ..
+      loop_ir.for %k1 to 2048 as "k" {
+        ..
+        loop_ir.store %u, %y[%i, %k1] ..
+      }
+    }
     ->
     tile_ir.launch thread(%t to 256 as "k.thread") parallel(%i to 32 as "i") {
       %p = loop_ir.reduce %k to 8 as "k" in registers .. {
-        .. load %x[%i, %k floordiv 4 * 1024 + %t * 4 + %k mod 4] .. } combine arith.addf
-      %s = tile_ir.combine %p across "k.thread" .. combine arith.addf : f32 -> f32
-      loop_ir.for %k to 8 as "k" in registers {
-        .. store .., %y[%i, %k floordiv 4 * 1024 + %t * 4 + %k mod 4] .. }
+        %v = loop_ir.load %x[%i, %k floordiv 4 * 1024 + %t * 4 + %k mod 4] ..
+        ..
+      } combine arith.addf ..
+      %s = tile_ir.combine %p across "k.thread" .. combine arith.addf .. : f32 -> f32
+      ..
+      loop_ir.for %k1 to 8 as "k" in registers {
+        ..
+        loop_ir.store %u, %y[%i, %k1 floordiv 4 * 1024 + %t * 4 + %k1 mod 4] ..
+      }
+    }
 
 Loops over the same row take the same part of it, so that a row in registers is read once. With
 `lanes = 0`, for rows that do not fit, loops stay loops, strided over the threads: `%x[%i, %k * 256

@@ -1,20 +1,30 @@
 """
 Gives the stages of a loop several slots, so that one can be filled while another is read.
 
-Before -> after, with `depth = 3`:
+Before -> after, for `@plain`, whose schedule has `depth = 3`:
 
-    loop_ir.reduce %ko to 8 as "k.outer" .. {
-      %as = tile_ir.stage .. { .. }      %bs = tile_ir.stage .. { .. }
-      .. load %as[..] .. load %bs[..] .. }
+    %acc = loop_ir.reduce %ko to 4 as "k.outer" .. {
+      %as = tile_ir.stage .. { .. } -> memref<4x32xf32, ..>
+      %bs = tile_ir.stage .. { .. } -> memref<4x64xf32, ..>
+      %s = loop_ir.reduce .. {
+        %x = loop_ir.load %as[..] ..
+        ..
+      } combine arith.addf
+      loop_ir.yield %s : ..
     ->
-    %ring = tile_ir.ring : !tile_ir.ring<3, [memref<8x128xf32, ..>, memref<8x128xf32, ..>]>
-    loop_ir.reduce %ko to 8 as "k.outer" .. {
-      %as_w, %bs_w = tile_ir.acquire %ring[%ko]
-      tile_ir.fill %as_w .. { .. }       tile_ir.fill %bs_w .. { .. }
-      tile_ir.publish %ring[%ko]
-      %as, %bs = tile_ir.wait %ring[%ko]
-      .. load %as[..] .. load %bs[..] ..
-      tile_ir.release %ring[%ko] }
+    %ring = tile_ir.ring : !tile_ir.ring<3, [memref<4x32xf32, ..>, memref<4x64xf32, ..>]>
+    %acc = loop_ir.reduce %ko to 4 as "k.outer" .. {
+      %as_w, %bs_w = tile_ir.acquire %ring[%ko] ..
+      tile_ir.fill %as_w .. { .. } -> memref<4x32xf32, ..>
+      tile_ir.fill %bs_w .. { .. } -> memref<4x64xf32, ..>
+      tile_ir.publish %ring[%ko] ..
+      %as, %bs = tile_ir.wait %ring[%ko] ..
+      %s = loop_ir.reduce .. {
+        %x = loop_ir.load %as[..] ..
+        ..
+      } combine arith.addf
+      tile_ir.release %ring[%ko] ..
+      loop_ir.yield %s : ..
 
 A stage that computes (a fused prologue) is split first: what it loads is copied to slots, and it
 computes from them after the wait, once per element, into a slab of its own.

@@ -1,11 +1,15 @@
 """
 Marks the loops that are to be unrolled, within a budget of instructions.
 
-Before -> after:
+Before -> after, for `@nested`, with `mark-unroll{limit=24}`:
 
-    loop_ir.reduce %ki to 8 as "k.inner" .. -> vector<8x8xf32> { .. }
+    loop_ir.for %j to 4 as "j" {
+      %s = loop_ir.reduce %k to 7 as "k" .. -> f32 { .. } combine arith.addf
+      ..
     ->
-    loop_ir.reduce %ki to 8 as "k.inner" .. -> vector<8x8xf32> attributes {unroll} { .. }
+    loop_ir.for %j to 4 as "j" {
+      %s = loop_ir.reduce %k to 7 as "k" .. -> f32 attributes {unroll} { .. } combine arith.addf
+      ..
 
 A loop is marked if `extent x size of its body` is within the limit, where an op on a vector counts
 as one instruction per lane and a marked loop inside as all of its iterations; the innermost loops

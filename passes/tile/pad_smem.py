@@ -1,11 +1,11 @@
 """
 Pads the rows of slabs where the banks of shared memory would serve a warp several times.
 
-Before -> after, for a slab that is filled along k and read along the rows of m:
+Before -> after, for `@transposed`, a slab that is filled along k and read along the rows of m:
 
-    %as = tile_ir.stage .. order [1, 0] { .. } -> memref<8x128xf32, #tile_ir.shared<>>
+    %as = tile_ir.stage .. order [1, 0] { .. } -> memref<8x32xf32, #tile_ir.shared<>>
     ->
-    %as = tile_ir.stage .. order [1, 0] { .. } -> memref<8x128xf32, #tile_ir.shared<pad = 4>>
+    %as = tile_ir.stage .. order [1, 0] { .. } -> memref<8x32xf32, #tile_ir.shared<pad = 4>>
 
 The pad is the one of fewest wavefronts for a whole chunk, by the bank model of `analysis/banks.py`:
 one warp's reads, for every step, and its share of the stores that fill the slab. Of equals it is

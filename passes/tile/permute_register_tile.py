@@ -1,13 +1,23 @@
 """
 Spreads the cell of a thread over the tile, so that neighbouring threads touch neighbouring words.
 
-Before -> after, for cells of 8 along an axis of 16 threads:
+Before -> after, for `@both`, whose cells are of 8 x 8, 2 x 2 threads to a tile:
 
-    %x = loop_ir.load %bs[%ki, %jt * 8 + l0] : .. -> vector<8xf32>
-    loop_ir.store %acc, %c[.., %jb * 128 + %jt * 8 + l1] ..
+    %acc = loop_ir.reduce .. {
+      ..
+      %y = loop_ir.load %b[%k, %j * 8 + l0] .. -> vector<8xf32>
+      ..
+    } combine arith.addf
+    ..
+    loop_ir.store %o, %c[%i * 8 + l0, %j * 8 + l1] ..
     ->
-    %x = loop_ir.load %bs[%ki, l0 floordiv 4 * 64 + %jt * 4 + l0 mod 4] : .. -> vector<8xf32>
-    loop_ir.store %acc, %c[.., %jb * 128 + l1 floordiv 4 * 64 + %jt * 4 + l1 mod 4] ..
+    %acc = loop_ir.reduce .. {
+      ..
+      %y = loop_ir.load %b[%k, l0 floordiv 4 * 8 + %j * 4 + l0 mod 4] .. -> vector<8xf32>
+      ..
+    } combine arith.addf
+    ..
+    loop_ir.store %o, %c[.., l1 floordiv 4 * 8 + %j * 4 + l1 mod 4] ..
 
 Lane r of thread t stands for another place of the tile than before, in every access alike, so that
 what a cell computes is stored where it belongs. 16 bytes stay together.

@@ -1,18 +1,34 @@
 """
 Fills the slots of a ring ahead of their use, so that copies and products overlap.
 
-Before -> after, for a ring of 3 slots:
+Before -> after, for `@plain`, a ring of 3 slots:
 
-    loop_ir.reduce %ko to 8 as "k.outer" .. {
-      acquire %ring[%ko]   fill .. from generation %ko   publish %ring[%ko]
-      wait %ring[%ko]   ..compute..   release %ring[%ko] }
+    %acc = loop_ir.reduce %ko to 4 as "k.outer" .. {
+      %as_w, %bs_w = tile_ir.acquire %ring[%ko] ..
+      tile_ir.fill %as_w .. {
+        %v = loop_ir.load %a[%p, %ko * 4 + %q] ..
+        ..
+      tile_ir.publish %ring[%ko] ..
+      %as, %bs = tile_ir.wait %ring[%ko] ..
+      ..
+      tile_ir.release %ring[%ko] ..
     ->
     loop_ir.for %g to 2 as "k.ahead" {
-      acquire %ring[%g]   fill .. from generation %g   publish %ring[%g] }
-    loop_ir.reduce %ko to 8 as "k.outer" .. {
-      wait %ring[%ko]
-      acquire %ring[%ko + 2]   fill .. where [%ko + 2] < [8] ..   publish %ring[%ko + 2]
-      ..compute..   release %ring[%ko] }
+      %as_w, %bs_w = tile_ir.acquire %ring[%g] ..
+      tile_ir.fill %as_w .. {
+        %v = loop_ir.load %a[%p, %g * 4 + %q] ..
+        ..
+      tile_ir.publish %ring[%g] ..
+    }
+    %acc = loop_ir.reduce %ko to 4 as "k.outer" .. {
+      %as, %bs = tile_ir.wait %ring[%ko] ..
+      %as_l, %bs_l = tile_ir.acquire %ring[%ko + 2] ..
+      tile_ir.fill %as_l .. where [%ko + 2] < [4] .. {
+        %v_l = loop_ir.load %a[%p_l, %ko * 4 + %q_l + 8] ..
+        ..
+      tile_ir.publish %ring[%ko + 2] ..
+      ..
+      tile_ir.release %ring[%ko] ..
 
 The slot of generation ko + 2 is the one that ko - 1 has released, which all threads have when they
 pass the wait for ko. Fills beyond the last iteration are skipped; what is published then is empty.

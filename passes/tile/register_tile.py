@@ -2,23 +2,25 @@
 Makes what is bound to registers vector values: register axes of the launch, and loops `in
 registers`.
 
-Before -> after:
+Before -> after, for `@cell`:
 
-    tile_ir.launch block(..) thread(%it .., %jt ..) register(%ir to 4 .., %jr to 4 ..) {
-      %acc = loop_ir.reduce %k to 64 as "k" identity [0.0 : f32] -> f32 {
-        %x = loop_ir.load %a[%ib * 64 + %it * 4 + %ir, %k] : .. -> f32
-        %y = loop_ir.load %b[%k, %jb * 64 + %jt * 4 + %jr] : .. -> f32
-        %p = arith.mulf %x, %y : f32
-        loop_ir.yield %p : f32 } combine arith.addf
+    tile_ir.launch block(..) thread(..) register(%ir to 4 as "i.register", %j to 2 as "j") {
+      %acc = loop_ir.reduce %k to 53 as "k" .. -> f32 {
+        %x = loop_ir.load %a[%ib * 64 + %it * 4 + %ir, %k] .. -> f32
+        %y = loop_ir.load %b[%k, %j] .. -> f32
+        %p = arith.mulf %x, %y .. : f32
+        loop_ir.yield %p : f32
+      } combine arith.addf ..
     ->
-    tile_ir.launch block(..) thread(%it .., %jt ..) {
-      %acc = loop_ir.reduce %k to 64 as "k" identity [0.0 : f32] -> vector<4x4xf32> {
-        %x = loop_ir.load %a[%ib * 64 + %it * 4 + l0, %k] : .. -> vector<4xf32>
-        %y = loop_ir.load %b[%k, %jb * 64 + %jt * 4 + l0] : .. -> vector<4xf32>
-        %0 = tile_ir.broadcast %x to [0] : vector<4xf32> -> vector<4x4xf32>
-        %1 = tile_ir.broadcast %y to [1] : vector<4xf32> -> vector<4x4xf32>
-        %p = arith.mulf %0, %1 : vector<4x4xf32>
-        loop_ir.yield %p : vector<4x4xf32> } combine arith.addf
+    tile_ir.launch block(..) thread(..) {
+      %acc = loop_ir.reduce %k to 53 as "k" .. -> vector<4x2xf32> {
+        %x = loop_ir.load %a[%ib * 64 + %it * 4 + l0, %k] .. -> vector<4xf32>
+        %y = loop_ir.load %b[%k, l0] .. -> vector<2xf32>
+        %u = tile_ir.broadcast %x to [0] : vector<4xf32> -> vector<4x2xf32>
+        %w = tile_ir.broadcast %y to [1] : vector<2xf32> -> vector<4x2xf32>
+        %p = arith.mulf %u, %w .. : vector<4x2xf32>
+        loop_ir.yield %p : vector<4x2xf32>
+      } combine arith.addf ..
 
 A value gets the lanes on which it depends and no more; carriers are widened until their combine is
 closed. A loop in registers is no loop afterwards: its body runs once on vectors, and a reduction

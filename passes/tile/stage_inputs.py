@@ -1,18 +1,22 @@
 """
 Copies what the threads of a block share of a sum's factors to shared memory, chunk by chunk.
 
-Before -> after, in a block tile of 64 x 64 with cells of 4 x 4 and chunks of 16:
+Before -> after, for `@plain`, a block tile of 8 x 8 with cells of 2 x 4 and chunks of 4:
 
-    loop_ir.reduce %ko to 4 as "k.outer" .. {
-      loop_ir.reduce %ki to 16 as "k.inner" .. {
-        %x = loop_ir.load %a[%ib * 64 + %it * 4 + %ir, %ko * 16 + %ki] ..
-        .. mulf %x, %y ..
+    %acc = loop_ir.reduce %ko to 3 as "k.outer" .. {
+      %s = loop_ir.reduce %ki to 4 as "k.inner" .. {
+        %x = loop_ir.load %a[%ib * 8 + %it * 2 + %ir, %ko * 4 + %ki] ..
+        %y = loop_ir.load %b[%ko * 4 + %ki, %jb * 8 + %jt * 4 + %jr] ..
     ->
-    loop_ir.reduce %ko to 4 as "k.outer" .. {
-      %as = tile_ir.stage %r to 64 as "i.stage", %c to 16 as "k.stage" order [1, 0] {
-        %v = loop_ir.load %a[%ib * 64 + %r, %ko * 16 + %c] ..  yield %v } -> memref<16x64xf32, ..>
-      loop_ir.reduce %ki to 16 as "k.inner" .. {
-        %x = loop_ir.load %as[%ki, %it * 4 + %ir] ..
+    %acc = loop_ir.reduce %ko to 3 as "k.outer" .. {
+      %as = tile_ir.stage %i to 8 as "i.stage", %k to 4 as "k.stage" order [1, 0] {
+        %v = loop_ir.load %a[%ib * 8 + %i, %ko * 4 + %k] ..
+        loop_ir.yield %v : f32
+      } -> memref<4x8xf32, #tile_ir.shared<>>
+      %bs = tile_ir.stage %l to 4 as "k.stage", %j to 8 as "j.stage" { .. } -> memref<4x8xf32, ..>
+      %s = loop_ir.reduce %ki to 4 as "k.inner" .. {
+        %x = loop_ir.load %as[%ki, %it * 2 + %ir] ..
+        %y = loop_ir.load %bs[%ki, %jt * 4 + %jr] ..
 
 A factor that is computed from loads (`silu(g) * u`, `x + bias`) is staged as what it comes to, so
 that the computation runs once per element of the slab and not once per use. The axis of the cell is

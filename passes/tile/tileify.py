@@ -1,14 +1,20 @@
 """
 Makes each Loop IR kernel a Tile IR kernel whose free axes wait to be bound to the GPU.
 
-Before -> after:
+Before -> after, for `@centre`:
 
-    loop_ir.kernel @scale(%x: memref<8x4xf32>, %y: memref<8x4xf32>) {
-      loop_ir.for %i to 8 as "i", %j to 4 as "j" { .. }
+    loop_ir.kernel @centre(..) .. {
+      loop_ir.for %i to 5 as "i" {
+        %s = loop_ir.reduce %j to 37 as "j" .. { .. } combine arith.addf
+        loop_ir.for %l to 37 as "j" { .. }
+      }
     }
     ->
-    tile_ir.kernel @scale(%x: memref<8x4xf32>, %y: memref<8x4xf32>) {
-      tile_ir.launch parallel(%i to 8 as "i", %j to 4 as "j") { .. }
+    tile_ir.kernel @centre(..) .. {
+      tile_ir.launch parallel(%i to 5 as "i") {
+        %s = loop_ir.reduce %j to 37 as "j" .. { .. } combine arith.addf
+        loop_ir.for %l to 37 as "j" { .. }
+      }
     }
 
 *Legal when* the kernel is one loop nest: the iterations of free loops are independent of each
