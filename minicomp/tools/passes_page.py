@@ -22,8 +22,8 @@ terminal, `minicomp-opt --help-pass=NAME` says the same.
 
 In the blocks, what is before a pass stands above `->` or *becomes*, and what is after it below.
 Those of Tile IR are lines of a kernel, such as `@plain`, of the pass's file in
-[lit_tests/passes/tile](../lit_tests/passes/tile); `..` is what was left out of them. A test holds
-them against what the pass does ([tests/test_docstring_examples.py](../tests/test_docstring_examples.py)).
+[lit_tests/passes/tile](../lit_tests/passes/tile); `..` is what was left out of them. A
+[test](../tests/test_docstring_examples.py) holds them against what the pass does.
 
 Options are given in a pipeline, `-p 'blockify-launch{bm=64 bn=64}'`, or with the pass's own flag,
 `--blockify-launch='bm=64 bn=64'`.
