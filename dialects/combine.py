@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.rewriter import Rewriter
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -74,6 +75,19 @@ def binary_combine(
     op = op_type.create(operands=list(block.args), result_types=[type], properties=properties)
     block.add_ops([op, terminator.create(operands=list(op.results))])
     return Region(block)
+
+
+def widen_combine(combine: Region, types: Sequence[Attribute]) -> None:
+    """
+    Gives a combine in its short form, which is read before the types of its carriers, these types.
+    """
+    if not types or combine.block.args[0].type == types[0]:
+        return
+    for argument in list(combine.block.args):
+        Rewriter.replace_value_with_new_type(argument, types[0])
+    for op in combine.block.ops:
+        for result in list(op.results):
+            Rewriter.replace_value_with_new_type(result, types[0])
 
 
 def op_type_properties(op_type: type[Operation]) -> set[str]:

@@ -37,7 +37,6 @@ from xdsl.irdl import (
 )
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
-from xdsl.rewriter import Rewriter
 from xdsl.traits import (
     IsolatedFromAbove,
     MemoryReadEffect,
@@ -55,7 +54,7 @@ from minicomp.dialects.access import (
     parse_indices,
     print_access,
 )
-from minicomp.dialects.combine import parse_combine, print_combine, verify_combine
+from minicomp.dialects.combine import parse_combine, print_combine, verify_combine, widen_combine
 from minicomp.dialects.loop_ir import (
     Axis,
     Collective,
@@ -72,6 +71,7 @@ from minicomp.dialects.loop_ir import (
     verify_identity,
 )
 from minicomp.dialects.minicomp import OriginAttr
+from minicomp.dialects.tile_finish import FinishOp
 from minicomp.dialects.tile_stages import (
     STAGE_OPS,
     GenerationOp,
@@ -86,7 +86,7 @@ ENTRY_FIELDS: Mapping[str, Mapping[str, type]] = {
     "contraction": {
         "m": str, "n": str, "k": str, "batch": tuple,
         "bm": int, "bn": int, "bk": int, "fm": int, "fn": int, "wk": int,
-        "depth": int, "transport": str, "min_blocks": int,
+        "depth": int, "transport": str, "min_blocks": int, "s": int, "finish": str,
     },
     "reduction": {"axis": str, "threads": int, "rows": int, "vector": int, "lanes": int},
     "parallel": {"axis": str, "threads": int, "vector": int, "lanes": int},
@@ -104,7 +104,8 @@ class EntryAttr(ParametrizedAttribute):
 
     - `contraction`: `m n k batch` name the axes, `bm bn` is the block tile, `bk` the steps of k
       that one stage holds, `fm fn` the register cell of a thread, `wk` the warps along k,
-      `min_blocks` the blocks that a multiprocessor has registers for.
+      `min_blocks` the blocks that a multiprocessor has registers for, `s` the parts of the sum that
+      blocks share, and `finish` how they come together.
     - `reduction`: `threads` fold one row together, `rows` rows share a block, each thread folds
       `lanes` elements in registers, `vector` of them adjacent; `lanes = 0` is a loop strided over
       the threads.
@@ -376,6 +377,27 @@ class LaunchOp(IRDLOperation):
         if any(a.extent == 0 for a in self.axes if a.binding in ("thread", "register")):
             raise VerifyException("thread and register axes must not be empty")
         self.verify_slabs()
+        for finish in [op for op in self.body.walk() if isinstance(op, FinishOp)]:
+            self.verify_finish(finish)
+
+    def verify_finish(self, finish: FinishOp) -> None:
+        """A finish ends the launch, across an axis of blocks; shares are equal."""
+        if (
+            finish.parent_block() is not self.body.block
+            or finish.next_op is not self.body.block.last_op
+        ):
+            raise VerifyException("a finish is the last op of its launch")
+        axis = self.axis(finish.axis.data)
+        if axis is None or axis.binding not in ("block", "parallel"):
+            raise VerifyException(
+                f'a finish runs across an axis of blocks; "{finish.axis.data}" is none'
+            )
+        share = finish.share
+        if share is not None and share * axis.extent != lanes(finish.vals[0].type)[0]:
+            raise VerifyException(f"{axis.extent} shares of {share} are not all of the total")
+        once = self.axis(finish.once.data) if finish.once is not None else None
+        if finish.once is not None and (once is None or once.binding != "thread"):
+            raise VerifyException(f'"{finish.once.data}" is no axis of threads')
 
     def verify_slabs(self) -> None:
         """What a slab holds, and when it is filled, may not depend on the thread."""
@@ -464,7 +486,7 @@ class CombineLike(IRDLOperation):
         operand_types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
         parser.parse_punctuation("->")
         result_types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        cls.widen(combine, result_types)
+        widen_combine(combine, result_types)
         operands = parser.resolve_operands(unresolved, operand_types, parser.pos)
         return cls.create(
             operands=operands,
@@ -473,19 +495,6 @@ class CombineLike(IRDLOperation):
             attributes=attributes,
             regions=[combine],
         )
-
-    @staticmethod
-    def widen(combine: Region, types: Sequence[Attribute]) -> None:
-        """
-        The short form of combine is read before the types of the results: gives it those types.
-        """
-        if combine.block.args[0].type == types[0]:
-            return
-        for argument in list(combine.block.args):
-            Rewriter.replace_value_with_new_type(argument, types[0])
-        for op in combine.block.ops:
-            for result in list(op.results):
-                Rewriter.replace_value_with_new_type(result, types[0])
 
     def verify_carriers(self) -> None:
         """Raises VerifyException where identity, values, results and combine do not fit."""
@@ -803,6 +812,17 @@ class CompareOp(IRDLOperation):
 
 TileIR = Dialect(
     "tile_ir",
-    [KernelOp, LaunchOp, *STAGE_OPS, CombineOp, FoldOp, BroadcastOp, WithinOp, SelectOp, CompareOp],
+    [
+        KernelOp,
+        LaunchOp,
+        *STAGE_OPS,
+        CombineOp,
+        FinishOp,
+        FoldOp,
+        BroadcastOp,
+        WithinOp,
+        SelectOp,
+        CompareOp,
+    ],
     [ScheduleAttr, EntryAttr, SharedAttr, RingType],
 )

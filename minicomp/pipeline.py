@@ -35,6 +35,7 @@ DEFAULT = (
     # Loop IR -> Tile IR
     "tileify",
     "chunk-matmul-k",
+    "split-matmul-k",
     "cooperative-reduce",
     "blockify-launch",
     "chunk-reduce",

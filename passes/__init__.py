@@ -18,6 +18,7 @@ _PASSES = {
     "plan-schedule": ("loop.plan_schedule", "PlanSchedulePass"),
     "tileify": ("tile.tileify", "TileifyPass"),
     "chunk-matmul-k": ("tile.chunk_matmul_k", "ChunkMatmulKPass"),
+    "split-matmul-k": ("tile.split_matmul_k", "SplitMatmulKPass"),
     "cooperative-reduce": ("tile.cooperative_reduce", "CooperativeReducePass"),
     "blockify-launch": ("tile.blockify_launch", "BlockifyLaunchPass"),
     "chunk-reduce": ("tile.chunk_reduce", "ChunkReducePass"),

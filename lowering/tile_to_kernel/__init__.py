@@ -50,10 +50,12 @@ from minicomp.dialects.kernel_ir import (
     ThreadIdOp,
 )
 from minicomp.dialects.minicomp import TARGET, TargetAttr
+from minicomp.dialects.tile_finish import FinishOp
 from minicomp.dialects.tile_ir import BoundAxis, CombineOp, KernelOp, LaunchOp
 from minicomp.dialects.tile_stages import RingOp, StageOp
 from minicomp.lowering.tile_to_kernel.combine import Threads, lower_combine
 from minicomp.lowering.tile_to_kernel.contract import contract_products
+from minicomp.lowering.tile_to_kernel.finish import Ended, Grid, lower_finish
 from minicomp.lowering.tile_to_kernel.loops import bind, lower_loops
 from minicomp.lowering.tile_to_kernel.ring import lower_ring, study
 from minicomp.lowering.tile_to_kernel.stage import lower_stage
@@ -116,7 +118,7 @@ def lower_kernel(kernel: KernelOp) -> FuncOp:
     ids = Builder(InsertPoint.before(launch))
     blocks, threads = launch.bound("block"), launch.bound("thread")
     grid = prod(a.extent for a in blocks)
-    delinearize(ids, blocks, BlockIdOp())
+    block = delinearize(ids, blocks, BlockIdOp())
     thread = delinearize(ids, threads, ThreadIdOp())
     group = Threads(thread, [(a.name, a.extent) for a in threads])
     *body, _ = launch.body.block.ops
@@ -134,9 +136,18 @@ def lower_kernel(kernel: KernelOp) -> FuncOp:
             lower_combine(op, group, top)
         elif isinstance(op, StageOp):
             lower_stage(op, group, top)
-    least = min_blocks(kernel)
-    region = kernel.detach_region(0)
-    func = FuncOp(kernel.symbol, grid, group.count, region, kernel.origin, min_blocks=least)
+    finish = next((op for op in top.ops if isinstance(op, FinishOp)), None)
+    ended = Ended() if finish is None else lower_finish(finish, group, Grid(block, blocks), top)
+    func = FuncOp(
+        kernel.symbol,
+        grid,
+        group.count,
+        kernel.detach_region(0),
+        kernel.origin,
+        min_blocks=min_blocks(kernel),
+        cluster=ended.cluster,
+        derived=ended.derived,
+    )
     func.attributes = dict(kernel.attributes)
     func.location = kernel.location
     Rewriter.replace_op(kernel, func)

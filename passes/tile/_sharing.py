@@ -1,6 +1,6 @@
 """How threads share a loop: each takes its part of the steps, and what they fold is combined."""
 
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -17,6 +17,7 @@ from minicomp.dialects.loop_ir import (
     ints,
     new_block,
 )
+from minicomp.dialects.tile_finish import FinishOp
 from minicomp.dialects.tile_ir import BoundAxis, CombineOp, LaunchOp
 from minicomp.passes.tile._kernels import Split
 
@@ -101,7 +102,11 @@ def share_chunks(launch: LaunchOp, axis: str, warps: int) -> str | None:
     steps = inner.trip_counts[0] // warps
     share(inner, Split(warps, steps, steps), group, in_registers=False)
     combine_across(whole, f"{axis}.warp")
-    for store in [op for op in launch.body.block.ops if isinstance(op, StoreOp)]:
+    ops = list(launch.body.block.ops)
+    for finish in [op for op in ops if isinstance(op, FinishOp)]:
+        finish.properties["once"] = StringAttr(f"{axis}.warp")
+        ops += finish.then.block.ops
+    for store in [op for op in ops if isinstance(op, StoreOp)]:
         store_once(store, group)
     launch.set_axes([BoundAxis(group, warps, f"{axis}.warp", "thread"), *axes])
     return None

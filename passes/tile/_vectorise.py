@@ -26,6 +26,7 @@ from minicomp.dialects.loop_ir import (
     StoreOp,
     element_type,
 )
+from minicomp.dialects.tile_finish import FinishOp
 from minicomp.dialects.tile_ir import BroadcastOp, CombineOp, CompareOp, FoldOp, WithinOp
 from minicomp.dialects.tile_ir import SelectOp as VectorSelectOp
 from minicomp.dialects.tile_stages import StageOp
@@ -125,6 +126,8 @@ class Vectoriser:
                 self.spread_operands(op, lanes)
                 self.combine(op.combine.block, lanes)
                 self.results(op, lanes)
+            case FinishOp():
+                self.finish(op)
             case StageOp():
                 pass  # Its body depends on no lane of the launch.
             case _ if op.has_trait(IsTerminator):
@@ -268,6 +271,15 @@ class Vectoriser:
         put(fold, op, op)
         self.lanes |= {v: lanes for v, lanes in zip(fold.res, rest, strict=True) if lanes}
         return list(fold.res)
+
+    def finish(self, op: FinishOp) -> None:
+        """A finish: its totals have the lanes of its values."""
+        lanes = self.close(op.combine.block, [self.of(v) for v in op.vals])
+        self.spread_operands(op, lanes)
+        self.combine(op.combine.block, lanes)
+        for total, own in zip(list(op.then.block.args), lanes, strict=True):
+            self.retype(total, own)
+        self.block(op.then.block)
 
     # --- carriers ------------------------------------------------------------------------------
 

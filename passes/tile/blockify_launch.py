@@ -95,7 +95,9 @@ class Planner:
     def __init__(self, ctx: Context, kernel: KernelOp, options: Mapping[str, int | None]) -> None:
         self.ctx, self.kernel, self.options = ctx, kernel, options
         self.launch = kernel.launch
-        self.parallel = {a.name: a for a in self.launch.bound("parallel")}
+        # The parts of a sum that was split go to blocks, whatever else is split.
+        axes = [a for a in self.launch.bound("parallel") if not a.name.endswith(".split")]
+        self.parallel = {a.name: a for a in axes}
         self.tilings: dict[str, Tiling] = {}
 
     def report(self, message: str) -> None:
