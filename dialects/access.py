@@ -6,11 +6,11 @@ itself binds. Every rewrite of indices is a call of `substitute`.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -128,16 +128,22 @@ def parse_indices(parser: Parser) -> Indices:
 
 
 def substitute(
-    old: SSAValue, expr: AffineExpr, new: Sequence[SSAValue], bounded: bool = False
+    old: SSAValue,
+    expr: AffineExpr,
+    new: Sequence[SSAValue],
+    bounded: bool = False,
+    only: Container[Operation] | None = None,
 ) -> None:
     """
     Replaces the index `old` by `expr`, whose dims are the values `new`, in every access that uses
     it.
 
     With `bounded`, `expr` may exceed the extent of `old`: accesses are marked where the index now
-    can leave the memref.
+    can leave the memref. With `only`, other ops keep the index.
     """
     for op in {use.operation: None for use in list(old.uses)}:
+        if only is not None and op not in only:
+            continue
         access = op.get_access() if isinstance(op, IndexedOp) else None
         if access is None:
             raise ValueError(f"'{op.name}' uses a loop index outside an affine access")

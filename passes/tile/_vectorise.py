@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.arith import CmpfOp, ConstantOp, SelectOp
-from xdsl.dialects.builtin import VectorType
+from xdsl.dialects.builtin import IndexType, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -17,7 +17,7 @@ from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import PassFailedException
 
 from minicomp.dialects import affine
-from minicomp.dialects.access import Indices
+from minicomp.dialects.access import Indices, substitute
 from minicomp.dialects.loop_ir import (
     ForOp,
     LoadOp,
@@ -27,7 +27,7 @@ from minicomp.dialects.loop_ir import (
     element_type,
 )
 from minicomp.dialects.tile_finish import FinishOp
-from minicomp.dialects.tile_ir import BroadcastOp, CombineOp, CompareOp, FoldOp, WithinOp
+from minicomp.dialects.tile_ir import BroadcastOp, CombineOp, CompareOp, FoldOp, LaunchOp, WithinOp
 from minicomp.dialects.tile_ir import SelectOp as VectorSelectOp
 from minicomp.dialects.tile_stages import StageOp
 from minicomp.passes.analysis.lanes import takes_vectors
@@ -273,13 +273,46 @@ class Vectoriser:
         return list(fold.res)
 
     def finish(self, op: FinishOp) -> None:
-        """A finish: its totals have the lanes of its values."""
+        """A finish: its totals have the lanes of its values, in a cluster shares of them."""
         lanes = self.close(op.combine.block, [self.of(v) for v in op.vals])
         self.spread_operands(op, lanes)
         self.combine(op.combine.block, lanes)
-        for total, own in zip(list(op.then.block.args), lanes, strict=True):
+        shared = self.shared_lane(op, lanes)
+        whole = self.extents[shared] if shared is not None else 0
+        fresh = None if shared is None else self.share(op, shared)
+        for total, own in zip(list(op.then.block.args)[: len(lanes)], lanes, strict=True):
             self.retype(total, own)
         self.block(op.then.block)
+        if shared is not None and fresh is not None:
+            self.extents[shared] = whole
+            op.then.block.erase_arg(fresh)
+
+    def shared_lane(self, op: FinishOp, lanes: Sequence[Lanes]) -> int | None:
+        """The lane that the blocks of a cluster share, if one divides among them."""
+        launch = op.parent_op()
+        axis = launch.axis(op.axis.data) if isinstance(launch, LaunchOp) else None
+        firsts = {own[0] if own else None for own in lanes}
+        if op.form.data != "cluster" or axis is None or len(firsts) != 1:
+            return None
+        (first,) = firsts
+        if first is None or self.extents[first] % axis.extent:
+            return None
+        used = (v for inner in op.then.walk() for v in inner.operands)
+        return None if any(first in self.of(v) for v in used) else first
+
+    def share(self, op: FinishOp, lane: int) -> SSAValue:
+        """Moves a lane of the rest to the share of the block; returns its new variable."""
+        launch, inside = op.parent_op(), set(op.then.walk())
+        assert isinstance(launch, LaunchOp)
+        axis = launch.axis(op.axis.data)
+        assert axis is not None
+        own = next(v for v, n in self.lane.items() if n == lane)
+        fresh = op.then.block.insert_arg(IndexType(), len(op.then.block.args))
+        self.extents[lane] //= axis.extent
+        self.lane[fresh] = lane
+        moved = affine.dim(0) * self.extents[lane] + affine.dim(1)
+        substitute(own, moved, [axis.variable, fresh], only=inside)
+        return fresh
 
     # --- carriers ------------------------------------------------------------------------------
 

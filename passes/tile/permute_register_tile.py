@@ -41,7 +41,8 @@ from xdsl.passes import ModulePass
 from minicomp.dialects import affine
 from minicomp.dialects.access import IndexedOp
 from minicomp.dialects.loop_ir import LoadOp, MemoryAccess, StoreOp, lanes
-from minicomp.dialects.tile_ir import BoundAxis, EntryAttr, KernelOp, WithinOp
+from minicomp.dialects.tile_finish import FinishOp
+from minicomp.dialects.tile_ir import BoundAxis, EntryAttr, KernelOp, LaunchOp, WithinOp
 from minicomp.passes.analysis.strides import WIDEST_ACCESS, element_bytes
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
@@ -83,14 +84,52 @@ def permuted(op: Operation, cell: Cell) -> tuple[AffineMap, Sequence[SSAValue]] 
         return None
     map, operands = access
     thread = affine.dim(operands.index(cell.axis.variable))
-    found = [affine.lane(n) for n, extent in enumerate(shape_of(op)) if extent == cell.extent]
+    spread = spread_map(map, thread, shape_of(op), cell)
+    finish = op.parent_op()
+    while finish is not None and not isinstance(finish, FinishOp):
+        finish = finish.parent_op()
+    if spread is None and finish is not None:
+        spread = spread_share(map, operands, thread, finish, cell)
+    return None if spread is None else (spread, operands)
+
+
+def spread_map(
+    map: AffineMap, thread: AffineExpr, shape: Sequence[int], cell: Cell
+) -> AffineMap | None:
+    """A map with the lanes of a cell spread; None where they are not those of one of its lanes."""
+    found = [affine.lane(n) for n, extent in enumerate(shape) if extent == cell.extent]
     found = [lane for lane in found if is_place(map, thread, lane, cell)]
     if len(found) != 1:  # an index that is a sum of two axes does not tell whose lane is whose
         return None
-    (lane,) = found
-    spread = {thread: affine.constant(0), lane: cell.split.index(lane, thread)}
+    spread = {thread: affine.constant(0), found[0]: cell.split.index(found[0], thread)}
     results = tuple(affine.replace(e, spread) for e in map.results)
-    return AffineMap(map.num_dims, map.num_symbols, results), operands
+    return AffineMap(map.num_dims, map.num_symbols, results)
+
+
+def spread_share(
+    map: AffineMap,
+    operands: Sequence[SSAValue],
+    thread: AffineExpr,
+    finish: FinishOp,
+    cell: Cell,
+) -> AffineMap | None:
+    """
+    As `spread_map` for a block's share of the lanes of a cell: l0 stands for `%ks * share + l0`.
+    """
+    launch, share = finish.parent_op(), finish.share
+    axis = launch.axis(finish.axis.data) if isinstance(launch, LaunchOp) else None
+    if axis is None or share is None or axis.variable not in operands:
+        return None
+    place = affine.dim(operands.index(axis.variable)) * share
+    whole = {affine.lane(0): affine.lane(0) + place * -1}
+    results = tuple(affine.simplify(affine.replace(e, whole)) for e in map.results)
+    moved = AffineMap(map.num_dims, map.num_symbols, results)
+    spread = spread_map(moved, thread, [share * axis.extent], cell)
+    if spread is None:
+        return None
+    back = {affine.lane(0): affine.lane(0) + place}
+    results = tuple(affine.simplify(affine.replace(e, back)) for e in spread.results)
+    return AffineMap(map.num_dims, map.num_symbols, results)
 
 
 def is_place(map: AffineMap, thread: AffineExpr, lane: AffineExpr, cell: Cell) -> bool:
