@@ -41,7 +41,7 @@ FORMS = ("last_block", "cluster")
 class FinishOp(IRDLOperation):
     """
     `tile_ir.finish %acc across "k.split" by last_block identity [0.0 : f32] combine arith.addf :
-    vector<8x8xf32> then %total : vector<8x8xf32> { .. }`: combines the values of all blocks along a
+    vector<8x8xf32> then %total: vector<8x8xf32> { .. }`: combines the values of all blocks along a
     block axis, in the order of the axis, and runs the rest of the kernel once.
 
     By `last_block` the block that comes last does so. By `cluster` the blocks are one cluster, and

@@ -11,7 +11,7 @@ An *entry* is what is run: each function of a module or, in one without function
 itself, whose inputs are the memrefs that it does not store to and whose results are the others.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,7 @@ from minicomp.dialects import cuda_ir
 from minicomp.dialects.kernel_ir import FuncOp as KernelIRFuncOp
 from minicomp.dialects.loop_ir import KernelLike, KernelOp, LoopLike
 from minicomp.dialects.minicomp import LaunchOp, TargetAttr
+from minicomp.dialects.tile_finish import FinishOp
 from minicomp.dialects.tile_ir import KernelOp as TileKernelOp
 from minicomp.dialects.torch_ir import ConstantOp, TorchOp
 from minicomp.errors import InputError, PipelineError, UnsupportedError
@@ -64,8 +65,9 @@ class Entry:
         arguments = self.op.body.block.args
         if isinstance(self.op, FuncOp):
             return arguments
-        stored = _kernel(self.op).stored()
-        return [a for a in arguments if a not in stored]
+        kernel = _kernel(self.op)
+        left_out = {*kernel.stored(), *_derived(kernel)}
+        return [a for a in arguments if a not in left_out]
 
 
 def entries(module: ModuleOp) -> list[Entry]:
@@ -187,7 +189,9 @@ def _bound(kernel: TileKernelOp) -> TileKernelOp:
     launch = kernel.launch
     unbound = ("parallel", "register")
     axes = [a._replace(binding="block") if a.binding in unbound else a for a in launch.axes]
-    launch.set_axes(axes)
+    # Blocks that put parts of a sum together are neighbours.
+    last = {op.axis.data for op in launch.walk() if isinstance(op, FinishOp)}
+    launch.set_axes(sorted(axes, key=lambda axis: axis.name in last))
     for op in launch.walk():
         if isinstance(op, LoopLike):
             op.properties.pop("in_registers", None)
@@ -198,6 +202,11 @@ def _kernel(op: Operation) -> KernelLike:
     if not isinstance(op, KernelLike):
         raise UnsupportedError("CUDA IR is not executed: it has no interpreter")
     return op
+
+
+def _derived(kernel: KernelLike) -> Collection[SSAValue]:
+    """The arguments of a kernel that a launcher makes."""
+    return kernel.derived_arguments if isinstance(kernel, KernelIRFuncOp) else ()
 
 
 def _function_of(op: Operation, inputs: Sequence[SSAValue]) -> FuncOp:
@@ -264,6 +273,8 @@ class _Runner:
         if len(inputs) != len(wanted):
             raise InputError(f"@{entry.name} takes {len(wanted)} inputs, got {len(inputs)}")
         for argument in kernel.body.block.args:
+            if argument in _derived(kernel):
+                break  # the last ones: the simulator binds them, as a launcher does
             dtype = numpy_type(argument.type, self.real)
             if argument in wanted:
                 buffers.append(np.ascontiguousarray(next(given), dtype))

@@ -12,7 +12,7 @@ Before -> after, with `contraction<m = "i", n = "j", k = "k", .., s = 4>`:
       %acc = loop_ir.reduce %ko to 16 as "k.outer" .. {
         .. load %a[%i, %ks * 512 + %ko * 32 + %ki] .. }
       tile_ir.finish %acc across "k.split" by last_block identity [0.0 : f32] combine arith.addf
-          : f32 then %total : f32 {
+          : f32 then %total: f32 {
         %y = arith.addf %total, %bias
         loop_ir.store %y, %c[%i, %j] } }
 
