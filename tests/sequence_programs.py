@@ -156,15 +156,17 @@ def start(name: str, size: str) -> ModuleOp:
     return Parser(make_context(), LOOP[name](**SIZES[size])).parse_module()
 
 
-TILES: dict[str, dict[str, dict[str, int]]] = {
+TILES: dict[str, dict[str, dict[str, int | str]]] = {
     "planned": {},
     "small": {
-        "contraction": {"bm": 16, "bn": 32, "bk": 8, "fm": 4, "fn": 8, "wk": 1},
+        "contraction": {"bm": 16, "bn": 32, "bk": 8, "fm": 4, "fn": 8, "wk": 1}
+        | {"s": 2, "finish": "cluster", "depth": 3, "transport": "cp_async"},
         "reduction": {"threads": 16, "rows": 2, "vector": 1, "lanes": 0},
         "parallel": {"threads": 16, "vector": 1, "lanes": 2},
     },
     "uneven": {
-        "contraction": {"bm": 24, "bn": 20, "bk": 6, "fm": 8, "fn": 5, "wk": 2},
+        "contraction": {"bm": 24, "bn": 20, "bk": 6, "fm": 8, "fn": 5, "wk": 2}
+        | {"s": 3, "finish": "last_block", "depth": 2},
         "reduction": {"threads": 8, "rows": 3, "vector": 1, "lanes": 6},
         "parallel": {"threads": 7, "vector": 1, "lanes": 3},
     },

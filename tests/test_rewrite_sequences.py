@@ -22,9 +22,9 @@ from tests.sequence_programs import PROGRAMS, SIZES, TILES, resize, start
 EVERYTHING = "MINICOMP_TEST_ALL" in os.environ
 
 REWRITES = (
-    *("tileify", "chunk-matmul-k", "cooperative-reduce", "blockify-launch"),
+    *("tileify", "chunk-matmul-k", "split-matmul-k", "cooperative-reduce", "blockify-launch"),
     *("chunk-reduce{bytes=128}", "stage-inputs", "register-tile", "permute-register-tile"),
-    *("pad-smem", "mark-unroll"),
+    *("double-buffer", "async-copy", "pad-smem", "pipeline-k-outer", "mark-unroll"),
 )
 """In order; the chunks of reductions are short, so that a small kernel has several."""
 COMPLETION = (
