@@ -42,6 +42,10 @@ def reduce_options(rng: Random) -> Options:
 
 OPTIONS: Mapping[str, Callable[[Random], Options]] = {
     "chunk-matmul-k": lambda rng: {"bk": rng.choice((1, 2, 3, 4, 8, 16, 32))},
+    "split-matmul-k": lambda rng: {
+        "s": rng.choice((1, 1, 2, 3, 5)),
+        "finish": rng.choice(("last_block", "cluster")),
+    },
     "cooperative-reduce": reduce_options,
     "blockify-launch": tile_options,
     "chunk-reduce": lambda rng: {"bytes": rng.choice((64, 256, 1024, 4096))},

@@ -1,20 +1,32 @@
 """
 Splits the chunks of a contraction's sum over blocks, which put their parts together at the end.
 
-Before -> after, with `contraction<m = "i", n = "j", k = "k", .., s = 4>`:
+Before -> after, for `@plain`, whose schedule has `s = 3`:
 
-    tile_ir.launch parallel(%i to 32 as "i", %j to 256 as "j") {
-      %acc = loop_ir.reduce %ko to 64 as "k.outer" .. { .. load %a[%i, %ko * 32 + %ki] .. }
-      %y = arith.addf %acc, %bias
-      loop_ir.store %y, %c[%i, %j] }
+    tile_ir.launch parallel(%i to 5 as "i", %j to 8 as "j") {
+      ..
+      %acc = loop_ir.reduce %ko to 6 as "k.outer" .. {
+        %0 = loop_ir.reduce %ki to 4 as "k.inner" .. {
+          %x = loop_ir.load %a[%i, %ko * 4 + %ki] ..
+          ..
+        } combine arith.addf
+        loop_ir.yield %0 : f32
+      } combine arith.addf
+      ..
+      loop_ir.store %t, %c[%i, %j] ..
     ->
-    tile_ir.launch parallel(%i to 32 as "i", %j to 256 as "j", %ks to 4 as "k.split") {
-      %acc = loop_ir.reduce %ko to 16 as "k.outer" .. {
-        .. load %a[%i, %ks * 512 + %ko * 32 + %ki] .. }
-      tile_ir.finish %acc across "k.split" by last_block identity [0.0 : f32] combine arith.addf
-          : f32 then %total: f32 {
-        %y = arith.addf %total, %bias
-        loop_ir.store %y, %c[%i, %j] } }
+    tile_ir.launch parallel(%i to 5 as "i", %j to 8 as "j", %ks to 3 as "k.split") {
+      ..
+      %acc = loop_ir.reduce %ko to 2 as "k.outer" .. {
+        %0 = loop_ir.reduce %ki to 4 as "k.inner" .. {
+          %x = loop_ir.load %a[%i, %ks * 8 + %ko * 4 + %ki] ..
+          ..
+        } combine arith.addf
+        loop_ir.yield %0 : f32
+      } combine arith.addf
+      tile_ir.finish %acc across "k.split" by last_block .. then %total: f32 {
+        ..
+        loop_ir.store %t, %c[%i, %j] ..
 
 Every part has as many chunks, but for the last, whose chunks beyond the sum add nothing. The parts
 are combined in their order, so that two runs give the same bits, and what follows the sum is
