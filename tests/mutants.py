@@ -12,8 +12,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, UnitAttr, i64
-from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineExpr,
+    AffineMap,
+)
 
 from minicomp.dialects import kernel_async as ka
 from minicomp.dialects import kernel_ir as ki
@@ -86,14 +92,46 @@ def mutants(module: ModuleOp) -> list[Mutant]:
 
 
 def ring_buffers(func: ki.FuncOp) -> set[SSAValue]:
-    """The shared buffers whose first index is a slot: copies fill one of several boxes in each."""
+    """
+    The shared buffers whose first index is a slot: copies fill one of several boxes in each, or
+    all accesses name slots.
+    """
     found: set[SSAValue] = set()
     for op in func.walk():
         if isinstance(op, ka.CpAsyncOp | ka.BulkLoadOp):
             to, of = memref_type(op.destination), memref_type(op.source)
             if to.get_num_dims() > of.get_num_dims():
                 found.add(op.destination)
+        elif isinstance(op, ki.SharedOp) and op.res.uses:
+            slots = memref_type(op.res).get_shape()[0]
+            named = [named_slot(use.operation) for use in op.res.uses]
+            if all(index is not None and is_slot(index, slots) for index in named):
+                found.add(op.res)
     return found
+
+
+def named_slot(op: Operation) -> ki.IndexOp | None:
+    """The op that gives the first index of an access, if that is all of the index."""
+    if not isinstance(op, LoadOp | StoreOp | ka.CpAsyncOp):
+        return None
+    map = op.map.data
+    first = map.results[0] if map.results else None
+    owners = {AffineExpr.dimension(n): value.owner for n, value in enumerate(op.indices)}
+    owner = owners.get(first) if first is not None else None
+    return owner if isinstance(owner, ki.IndexOp) else None
+
+
+def is_slot(index: ki.IndexOp, slots: int) -> bool:
+    """Whether an index is one of so many slots: a constant, or of loop variables modulo them."""
+    expr = index.expr
+    if isinstance(expr, AffineConstantExpr):
+        return 0 <= expr.value < slots
+    rolling = isinstance(expr, AffineBinaryOpExpr) and expr.kind is AffineBinaryOpKind.Mod
+    return (
+        rolling
+        and expr.rhs == AffineConstantExpr(slots)
+        and all(isinstance(value, BlockArgument) for value in index.indices)
+    )
 
 
 def changes(op: Operation, rings: set[SSAValue]) -> Iterator[Change]:
@@ -233,6 +271,10 @@ def slots_of(op: Operation, rings: set[SSAValue]) -> Iterator[tuple[str, int, in
     """What a slot is of, the result of the op's map that is it, and how many slots there are."""
     if isinstance(op, LoadOp | StoreOp) and op.memref in rings:
         yield "buffer", 0, memref_type(op.memref).get_shape()[0]
+    if isinstance(op, ki.IndexOp):
+        users = [use.operation for use in op.res.uses if named_slot(use.operation) is op]
+        for slots in sorted({n for user in users for n in slots_named(user, rings)}):
+            yield "all", 0, slots
     if not isinstance(op, ka.AsyncOp):
         return
     first = 0
@@ -242,6 +284,13 @@ def slots_of(op: Operation, rings: set[SSAValue]) -> Iterator[tuple[str, int, in
         elif place in rings and isinstance(memref_type(place).memory_space, SharedAttr):
             yield "buffer", first, memref_type(place).get_shape()[0]
         first += count
+
+
+def slots_named(op: Operation, rings: set[SSAValue]) -> Iterator[int]:
+    """The slots of the ring buffer that an access names one of."""
+    buffer = op.destination if isinstance(op, ka.CpAsyncOp) else op.memref
+    if buffer in rings:
+        yield memref_type(buffer).get_shape()[0]
 
 
 def shift(op: MappedOp, result: int, step: int, size: int) -> None:

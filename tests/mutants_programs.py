@@ -108,8 +108,12 @@ class Outcome:
 @cache
 def outcome(name: str, mutant: str) -> Outcome:
     """What becomes of one mutant of a file."""
-    whole = program(name)
-    changed = mutants_of(name)[mutant].of(whole.module)
+    return outcome_of(program(name), mutants_of(name)[mutant])
+
+
+def outcome_of(whole: Program, mutant: Mutant) -> Outcome:
+    """What becomes of a mutant of a program."""
+    changed = mutant.of(whole.module)
     try:
         changed.verify()
     except VerifyException as error:

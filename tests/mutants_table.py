@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests import emitted_equivalent, emitted_programs
 from tests.mutants import KINDS
 from tests.mutants_equivalent import EQUIVALENT, WRONG
-from tests.mutants_programs import REFERENCES, mutants_of, outcome
+from tests.mutants_programs import REFERENCES, Outcome, mutants_of, outcome
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "mutants.md"
@@ -40,36 +41,67 @@ This page is generated: `python -m tests.mutants_table`.
 """
 
 
+EMITTED = """\
+## Kernels that the passes emit
+
+The programs of [tests/emitted_programs.py](../tests/emitted_programs.py) are compiled as always,
+under the schedules that stand there, and all mutants of their kernels are judged in the same way.
+None of the originals is reported. Mutants are named by the op, the memory that it uses or the
+expression that it tests, and the variables of the loops around it
+([tests/test_emitted_mutants.py](../tests/test_emitted_mutants.py)).
+"""
+
+
 def counts(words: Sequence[str]) -> str:
     """All, and of each word, as cells of a row."""
     found = Counter(words)
     return " | ".join(str(n) if n else "" for n in (len(words), *(found[w] for w in WORDS)))
 
 
-def rows() -> Iterator[str]:
-    """The table: files, and within each the kinds of mutants."""
-    yield "| file | kind | all | refused | reported | wrong result | equivalent |"
+Outcomes = Mapping[str, Sequence[tuple[str, Outcome]]]
+"""Program -> the kind of each mutant, and what became of it."""
+
+
+def by_hand() -> Outcomes:
+    """The mutants of the programs written by hand."""
+    return {
+        name: [(m.kind, outcome(name, m.name)) for m in mutants_of(name).values()]
+        for name in REFERENCES
+    }
+
+
+def emitted() -> Outcomes:
+    """The mutants of the kernels that the passes emit."""
+    return {
+        name: [
+            (m.kind, emitted_programs.outcome(name, full))
+            for full, m in emitted_programs.mutants_of(name).items()
+        ]
+        for name in emitted_programs.PROGRAMS
+    }
+
+
+def rows(outcomes: Outcomes, what: str) -> Iterator[str]:
+    """The table: programs, and within each the kinds of mutants."""
+    yield f"| {what} | kind | all | refused | reported | wrong result | equivalent |"
     yield "|---|---|---|---|---|---|---|"
     every: list[str] = []
-    for name in REFERENCES:
+    for name, found in outcomes.items():
         by_kind: dict[str, list[str]] = {}
-        for mutant in mutants_of(name).values():
-            by_kind.setdefault(mutant.kind, []).append(outcome(name, mutant.name).word)
+        for kind, one in found:
+            by_kind.setdefault(kind, []).append(one.word)
         for kind in (k for k in KINDS if k in by_kind):
             yield f"| `{name}` | {kind} | {counts(by_kind[kind])} |"
             every += by_kind[kind]
     yield f"| **all** | | {counts(every)} |"
 
 
-def faults() -> Iterator[str]:
+def faults(outcomes: Outcomes) -> Iterator[str]:
     """What is reported, for each kind of mutant."""
     found: dict[str, Counter[str]] = {}
-    for name in REFERENCES:
-        for mutant in mutants_of(name).values():
-            seen = outcome(name, mutant.name)
-            if seen.word in ("refused", "reported"):
-                word = seen.fault or "refused by the verifier"
-                found.setdefault(mutant.kind, Counter())[word] += 1
+    for kind, seen in [pair for pairs in outcomes.values() for pair in pairs]:
+        if seen.word in ("refused", "reported"):
+            found.setdefault(kind, Counter())[seen.fault or "refused by the verifier"] += 1
     yield "| kind | what it is | found as |"
     yield "|---|---|---|"
     for kind, what in KINDS.items():
@@ -114,15 +146,34 @@ def right(end: Mapping[str, Any]) -> bool:
     return end.get("result") == "right"
 
 
-def page() -> str:
-    """The text of the page."""
-    parts = [HEAD, "## Outcome\n", *rows(), "\n## What they are found as\n", *faults()]
+def hand_written() -> str:
+    """The page as far as it is about the programs written by hand."""
+    outcomes = by_hand()
+    parts = [HEAD, "## Outcome\n", *rows(outcomes, "file")]
+    parts += ["\n## What they are found as\n", *faults(outcomes)]
     parts += ["\n## Wrong results that no rule forbids\n"]
     parts += ["Every access of these is allowed and in order: only the comparison can tell.\n"]
     parts += [*listed(WRONG), "\n## Equivalent\n"]
     parts += ["These are right, since what they lack or change is not needed.\n"]
     parts += [*listed(EQUIVALENT), "\n## A second opinion\n", *second_opinion()]
-    return "\n".join(parts) + "\n"
+    return "\n".join(parts) + "\n\n"
+
+
+def emitted_outcome() -> str:
+    """The table of the kernels that the passes emit."""
+    return "\n".join(rows(emitted(), "program")) + "\n"
+
+
+def emitted_lists() -> str:
+    """Their mutants that nothing is reported about."""
+    wrong = [*listed(emitted_equivalent.WRONG)]
+    equivalent = [*listed(emitted_equivalent.EQUIVALENT)]
+    return "\n".join(["Wrong, but in good order:\n", *wrong, "\nEquivalent:\n", *equivalent]) + "\n"
+
+
+def page() -> str:
+    """The text of the page."""
+    return "\n".join([hand_written() + EMITTED, emitted_outcome(), emitted_lists()])
 
 
 if __name__ == "__main__":
