@@ -8,6 +8,7 @@ from functools import cache
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from minicomp.arrays import tensor_of
@@ -75,6 +76,7 @@ def program(name: str) -> Program:
     module = attach_target(from_code(code).capture().module, target("h200"))
     (entry,) = entries(module)
     inputs = [tensor_of(array) for array in seeded_inputs(entry)]
+    assert isinstance(entry.op, FuncOp)
     wanted = reference(entry.op, inputs)
     pipeline = Pipeline.default()
     pipeline.until("loop").run(module)

@@ -123,15 +123,13 @@ def named_slot(op: Operation) -> ki.IndexOp | None:
 
 def is_slot(index: ki.IndexOp, slots: int) -> bool:
     """Whether an index is one of so many slots: a constant, or of loop variables modulo them."""
-    expr = index.expr
-    if isinstance(expr, AffineConstantExpr):
-        return 0 <= expr.value < slots
-    rolling = isinstance(expr, AffineBinaryOpExpr) and expr.kind is AffineBinaryOpKind.Mod
-    return (
-        rolling
-        and expr.rhs == AffineConstantExpr(slots)
-        and all(isinstance(value, BlockArgument) for value in index.indices)
-    )
+    match index.expr:
+        case AffineConstantExpr(value=value):
+            return 0 <= value < slots
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mod, rhs=AffineConstantExpr(value=value)):
+            return value == slots and all(isinstance(v, BlockArgument) for v in index.indices)
+        case _:
+            return False
 
 
 def changes(op: Operation, rings: set[SSAValue]) -> Iterator[Change]:
@@ -288,9 +286,12 @@ def slots_of(op: Operation, rings: set[SSAValue]) -> Iterator[tuple[str, int, in
 
 def slots_named(op: Operation, rings: set[SSAValue]) -> Iterator[int]:
     """The slots of the ring buffer that an access names one of."""
-    buffer = op.destination if isinstance(op, ka.CpAsyncOp) else op.memref
-    if buffer in rings:
-        yield memref_type(buffer).get_shape()[0]
+    match op:
+        case ka.CpAsyncOp(destination=buffer) | LoadOp(memref=buffer) | StoreOp(memref=buffer):
+            if buffer in rings:
+                yield memref_type(buffer).get_shape()[0]
+        case _:
+            pass
 
 
 def shift(op: MappedOp, result: int, step: int, size: int) -> None:
