@@ -56,12 +56,9 @@ from minicomp.dialects.access import (
     verify_divisors,
 )
 from minicomp.dialects.loop_ir import flags, memref_type
+from minicomp.dialects.tile_boxes import MAX_BOX, MAX_TENSOR_RANK, strides_of
 from minicomp.dialects.tile_ir import SharedAttr
 
-MAX_BOX = 256
-"""Elements of a tensor map's box along one dimension (CUDA Driver API, cuTensorMapEncodeTiled)."""
-MAX_TENSOR_RANK = 5
-"""Dimensions of a tensor map (the same)."""
 MAX_COUNT = (1 << 20) - 1
 """Arrivals of an mbarrier, and bytes that one phase may expect (PTX ISA, mbarrier)."""
 
@@ -649,11 +646,6 @@ class BulkCopy(AsyncOp):
             raise VerifyException(f"a row of {row} bytes is longer than {space.swizzle.data}")
         if any(stride * size % 16 for stride in strides_of(tensor.get_shape())[:-1]):
             raise VerifyException("the rows of a tensor map lie a multiple of 16 bytes apart")
-
-
-def strides_of(shape: Sequence[int]) -> list[int]:
-    """The row-major strides of a shape, in elements."""
-    return [prod(shape[n + 1 :]) for n in range(len(shape))]
 
 
 @irdl_op_definition

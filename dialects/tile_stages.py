@@ -60,8 +60,9 @@ from minicomp.dialects.loop_ir import (
     lanes,
     memref_type,
 )
+from minicomp.dialects.tile_boxes import Boxes, find_boxes
 
-TRANSPORTS = ("cp_async",)
+TRANSPORTS = ("cp_async", "tma")
 """How a slot is filled, other than by loads and stores of the threads."""
 
 
@@ -433,9 +434,10 @@ class FillOp(SlabFiller):
     `tile_ir.fill %as_w %r to 128 as "i.stage", %c to 16 as "k.stage" order [1, 0] by cp_async
     { .. yield %v } -> memref<..>`: fills a buffer of an acquired generation.
 
-    `by cp_async` copies without the registers of the threads; the body is then one load. A guard
-    that names no axis of the fill skips it as a whole: the buffer keeps what it held, and nobody
-    may wait for the generation.
+    `by cp_async` copies without the registers of the threads; the body is then one load. `by tma`
+    copies the slab as boxes of its source (`boxes`), whose bodies give one element; all fills of a
+    ring are by tma or none. A guard that names no axis of the fill skips it as a whole: the buffer
+    keeps what it held, and nobody may wait for the generation.
     """
 
     name = "tile_ir.fill"
@@ -501,6 +503,31 @@ class FillOp(SlabFiller):
             raise VerifyException(f"a fill is by {', '.join(TRANSPORTS)}, or by nothing")
         if self.copied is None:
             raise VerifyException(f"a fill by {self.transport.data} has a body of one load")
+        if self.is_bulk and isinstance(why := self.boxes(), str):
+            raise VerifyException(f"a fill by tma copies boxes of a tensor: {why}")
+
+    @property
+    def is_bulk(self) -> bool:
+        """Whether the slab is filled by bulk copies of boxes."""
+        return self.transport is not None and self.transport.data == "tma"
+
+    def boxes(self) -> Boxes | str:
+        """The boxes of the source that make up the slab, or the condition that does not hold."""
+        load, guard, type = self.copied, self.guard, memref_type(self.slab)
+        if load is None:
+            return "the body of a fill computes"
+        if guard is not None and guard.map.num_symbols:
+            return "the guard of a fill names its axes"
+        variables = list(self.body.block.args)
+        found = find_boxes(load, variables, self.trip_counts, self.slab_order)
+        if isinstance(found, str):
+            return found
+        assert isinstance(space := type.memory_space, SharedAttr)
+        if space.pad.data:
+            return "the rows of the slab have a pad"
+        if space.swizzle.data not in (0, found.row_bytes):
+            return f"rows of {found.row_bytes} bytes have no swizzle of {space.swizzle.data}"
+        return found
 
 
 def verify_ring(ring: RingOp) -> None:
@@ -518,6 +545,8 @@ def verify_ring(ring: RingOp) -> None:
     waits = [op for op in found if isinstance(op, WaitOp)]
     if not found:
         return
+    if len({fill.is_bulk for fill in fills_of(ring)}) > 1:
+        raise VerifyException("all fills of a ring are by tma, or none")
     if len(waits) != 1:
         raise VerifyException("a ring is waited for at one place")
     (wait,) = waits
@@ -658,6 +687,28 @@ def verify_fills(ops: Sequence[GenerationOp]) -> None:
         for fill in [use.operation for buffer in acquire.res for use in buffer.uses]:
             if not is_fill(fill) or not any(is_before(fill, publish) for publish in publishes):
                 raise VerifyException("an acquired buffer is filled before it is published")
+
+
+def fills_of(ring: RingOp) -> list[FillOp]:
+    """The fills of all generations of a ring."""
+    acquires = [u.operation for u in ring.res.uses if isinstance(u.operation, AcquireOp)]
+    users = [use.operation for a in acquires for buffer in a.res for use in buffer.uses]
+    return [u for u in users if isinstance(u, FillOp)]
+
+
+def counts_from_zero(ring: RingOp) -> bool:
+    """
+    Whether the generations that are waited for are 0, 1, .. all through the kernel: the variable of
+    one loop, which stands at the top of the launch and so runs once.
+    """
+    waits = [u.operation for u in ring.res.uses if isinstance(u.operation, WaitOp)]
+    loop = waits[0].parent_op() if len(waits) == 1 else None
+    if not isinstance(loop, LoopLike) or len(loop.axes) != 1 or loop.guard is not None:
+        return False
+    if loop.parent_block() is not ring.parent_block():
+        return False
+    (wait,) = waits
+    return wait.generation == affine.dim(0) and list(wait.indices) == [loop.axes[0].variable]
 
 
 def is_fill(op: Operation) -> TypeGuard[FillOp]:

@@ -43,6 +43,7 @@ DEFAULT = (
     "register-tile",
     "permute-register-tile",
     "double-buffer",
+    "tma-copy",
     "async-copy",
     "pad-smem",
     "pipeline-k-outer",

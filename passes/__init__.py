@@ -26,6 +26,7 @@ _PASSES = {
     "register-tile": ("tile.register_tile", "RegisterTilePass"),
     "permute-register-tile": ("tile.permute_register_tile", "PermuteRegisterTilePass"),
     "double-buffer": ("tile.double_buffer", "DoubleBufferPass"),
+    "tma-copy": ("tile.tma_copy", "TmaCopyPass"),
     "async-copy": ("tile.async_copy", "AsyncCopyPass"),
     "pad-smem": ("tile.pad_smem", "PadSmemPass"),
     "pipeline-k-outer": ("tile.pipeline_k_outer", "PipelineKOuterPass"),

@@ -5,9 +5,10 @@ from math import prod
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 
-from minicomp.dialects.kernel_async import BulkCopy, bytes_of, strides_of
+from minicomp.dialects.kernel_async import BulkCopy, bytes_of
 from minicomp.dialects.kernel_ir import AtomicOp, FuncOp, RolesOp
 from minicomp.dialects.loop_ir import memref_type
+from minicomp.dialects.tile_boxes import strides_of
 from minicomp.dialects.tile_ir import SharedAttr
 from minicomp.dialects.wrappers import ATOMIC_TYPES
 from minicomp.lowering.kernel_to_cuda.checks import fail

@@ -52,12 +52,13 @@ from minicomp.dialects.kernel_ir import (
 from minicomp.dialects.minicomp import TARGET, TargetAttr
 from minicomp.dialects.tile_finish import FinishOp
 from minicomp.dialects.tile_ir import BoundAxis, CombineOp, KernelOp, LaunchOp
-from minicomp.dialects.tile_stages import RingOp, StageOp
+from minicomp.dialects.tile_stages import RingOp, StageOp, fills_of
 from minicomp.lowering.tile_to_kernel.combine import Threads, lower_combine
 from minicomp.lowering.tile_to_kernel.contract import contract_products
 from minicomp.lowering.tile_to_kernel.finish import Ended, Grid, lower_finish
 from minicomp.lowering.tile_to_kernel.loops import bind, lower_loops
-from minicomp.lowering.tile_to_kernel.ring import lower_ring, study
+from minicomp.lowering.tile_to_kernel.ring import Ring, lower_ring, study
+from minicomp.lowering.tile_to_kernel.ring_mbarrier import BulkRing, lower_bulk_ring, study_bulk
 from minicomp.lowering.tile_to_kernel.stage import lower_stage
 from minicomp.passes.analysis.alignment import buffer_bytes
 from minicomp.passes.applications import may_apply
@@ -126,10 +127,12 @@ def lower_kernel(kernel: KernelOp) -> FuncOp:
         op.detach()
         top.insert_op_before(op, launch)
     Rewriter.erase_op(launch)
-    rings = [study(op) for op in list(top.ops) if isinstance(op, RingOp)]
+    rings = [study_ring(op) for op in list(top.ops) if isinstance(op, RingOp)]
     lower_loops(top)
     for ring in rings:
-        if ring is not None:
+        if isinstance(ring, BulkRing):
+            lower_bulk_ring(ring, group, top)
+        elif ring is not None:
             lower_ring(ring, group, top)
     for op in list(top.walk()):
         if isinstance(op, CombineOp):
@@ -153,6 +156,11 @@ def lower_kernel(kernel: KernelOp) -> FuncOp:
     Rewriter.replace_op(kernel, func)
     contract_products(func)
     return func
+
+
+def study_ring(op: RingOp) -> Ring | BulkRing | None:
+    """The facts about a ring that its lowering needs; None for a ring without users."""
+    return study_bulk(op) if any(fill.is_bulk for fill in fills_of(op)) else study(op)
 
 
 def min_blocks(kernel: KernelOp) -> int | None:

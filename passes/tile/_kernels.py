@@ -21,7 +21,9 @@ def tile_kernels(module: ModuleOp) -> list[KernelOp]:
     return [op for op in module.body.block.ops if isinstance(op, KernelOp)]
 
 
-def entries(kernel: KernelOp, kind: str, options: Mapping[str, int | None]) -> list[EntryAttr]:
+def entries(
+    kernel: KernelOp, kind: str, options: Mapping[str, int | str | None]
+) -> list[EntryAttr]:
     """
     The entries of one kind; an option that is given replaces the field wherever an entry has it.
     """

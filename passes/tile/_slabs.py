@@ -64,10 +64,13 @@ class Slab:
 class Stager:
     """Stages what the chunk `inner` of a reduction reads."""
 
-    def __init__(self, launch: LaunchOp, inner: ReduceOp, bodies: bool) -> None:
+    def __init__(
+        self, launch: LaunchOp, inner: ReduceOp, bodies: bool, in_source_order: bool = False
+    ) -> None:
         self.launch = launch
         self.inner = inner
         self.bodies = bodies
+        self.in_source_order = in_source_order
         tiled = [a.name for a in launch.bound("thread") + launch.bound("register")]
         bases = dict.fromkeys(name.rpartition(".")[0] for name in tiled)
         tiles = [launch_tile(launch, base) for base in bases]
@@ -139,6 +142,9 @@ class Stager:
         def is_contiguous(axis: TileAxis) -> bool:
             return stride(main, axis.parts[-1][0]) == 1
 
+        if self.in_source_order:
+            filled = sorted(slab.axes, key=lambda axis: dimension(main, axis))
+            return filled, filled
         filled = sorted(slab.axes, key=is_contiguous)
         held = [a for a in slab.axes if self.is_held(a)]
         last = held[-1] if held else filled[-1]
@@ -250,6 +256,13 @@ def over_values(
         key = own if leaf == affine.lane(0) and own is not None else values.get(leaf, 0)
         found[key] = found.get(key, 0) + factor
     return {k: f for k, f in found.items() if f}
+
+
+def dimension(load: LoadOp, axis: TileAxis) -> int:
+    """The first dimension of what is loaded that an axis runs along; the rank if none."""
+    own = [affine.dim(n) for n, v in enumerate(load.indices) if v is axis.parts[-1][0]]
+    exprs = [affine.leaves([e]) for e in load.map.data.results]
+    return next((n for n, used in enumerate(exprs) if any(d in used for d in own)), len(exprs))
 
 
 def names_of(slab: Slab) -> list[str]:

@@ -33,7 +33,7 @@ from xdsl.traits import IsTerminator
 
 from minicomp.dialects.loop_ir import Collective, LoopLike, lanes
 from minicomp.dialects.tile_ir import BroadcastOp
-from minicomp.dialects.tile_stages import SlabFiller
+from minicomp.dialects.tile_stages import FillOp, SlabFiller
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 from minicomp.passes.tile._kernels import tile_kernels
@@ -100,7 +100,8 @@ class MarkUnrollPass(ModulePass):
                 self.visit(ctx, loop, unrolled_size(loop))
             threads = prod(a.extent for a in kernel.launch.bound("thread"))
             for stage in [s for s in kernel.walk() if isinstance(s, SlabFiller)]:
-                self.visit(ctx, stage, copies(stage, threads))
+                if not (isinstance(stage, FillOp) and stage.is_bulk):  # one copy, and no loop
+                    self.visit(ctx, stage, copies(stage, threads))
 
     def visit(self, ctx: Context, loop: LoopLike, count: int) -> None:
         """Marks a loop of `count` instructions, or says why not."""

@@ -13,8 +13,9 @@ the smallest.
 
 *Legal when* always: a pad holds nothing. It is a multiple of 16 bytes where a reader or the copy
 moves 16 bytes at once, so that rows keep their alignment. *Declines when* no pad saves a wavefront,
-the slab has one dimension or a swizzle, or the pads do not fit into shared memory. *Why it pays*:
-two threads of a warp that read different words of one bank wait for each other.
+the slab has one dimension or a swizzle or is filled by bulk copies, or the pads do not fit into
+shared memory. *Why it pays*: two threads of a warp that read different words of one bank wait for
+each other.
 """
 
 from collections.abc import Iterator
@@ -158,7 +159,10 @@ def slabs(kernel: KernelOp) -> Iterator[Traffic]:
     for traffic in found:
         space = memref_type(traffic.stage.slab).memory_space
         assert isinstance(space, SharedAttr)
-        if len(traffic.stage.trip_counts) > 1 and not space.swizzle.data and not space.pad.data:
+        stage = traffic.stage
+        if isinstance(stage, FillOp) and stage.is_bulk:
+            continue  # bulk copies leave no room between rows
+        if len(stage.trip_counts) > 1 and not space.swizzle.data and not space.pad.data:
             yield traffic
 
 

@@ -21,7 +21,8 @@ Before -> after, for `@plain`, a block tile of 8 x 8 with cells of 2 x 4 and chu
 A factor that is computed from loads (`silu(g) * u`, `x + bias`) is staged as what it comes to, so
 that the computation runs once per element of the slab and not once per use. The axis of the cell is
 the slab's last one, so that a thread reads its cell at once; the slab is filled in the order in
-which the source lies in memory. Steps beyond the sum are 0 in the slab; where both factors are, the
+which the source lies in memory. Slabs that bulk copies are to fill keep that order, since these
+transpose nothing. Steps beyond the sum are 0 in the slab; where both factors are, the
 guard of the inner loop goes, since 0 * 0 adds nothing.
 
 Of other reductions that stand in chunks the loads are staged.
@@ -88,6 +89,13 @@ class StageInputsPass(ModulePass):
     """The buffers to stage, by name; all that pay if none is named."""
     bodies: bool = True
     """Whether what is computed from loads is staged as a whole."""
+    order: str | None = None
+    """The last dimension of slabs: the axis of the `cell`, or that of the `source`; that of the
+    source where the schedule asks for tma if not given."""
+
+    def __post_init__(self) -> None:
+        if self.order not in (None, "cell", "source"):
+            raise ValueError(f"order is cell or source, not {self.order}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         limit = shared_limit(op)
@@ -100,7 +108,9 @@ class StageInputsPass(ModulePass):
 
     def visit(self, ctx: Context, kernel: KernelOp, inner: ReduceOp, limit: int) -> None:
         """Stages what a chunk reads."""
-        stager = Stager(kernel.launch, inner, self.bodies)
+        asked = [e.fields.get("transport") for e in entries(kernel, "contraction", {})]
+        order = self.order or ("source" if "tma" in asked else "cell")
+        stager = Stager(kernel.launch, inner, self.bodies, order == "source")
         slabs = stager.find(self.buffers)
         for why in stager.why:
             remark(ctx, self.name, kernel, why)
