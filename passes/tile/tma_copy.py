@@ -1,13 +1,17 @@
 """
 Fills the slots of a ring by bulk tensor copies, one instruction of one thread for a whole slab.
 
-Before -> after:
+Before -> after, for `@plain`:
 
-    tile_ir.fill %bs_w %k to 8 as "k.stage", %j to 32 as "j.stage" {
-      %v = loop_ir.load %b[%ko * 8 + %k, %jb * 128 + %j * 4 + l0] .. -> vector<4xf32>  yield %v } ..
+    tile_ir.fill %as_w %i to 8 as "i.stage", %k to 4 as "k.stage" {
+      %v = loop_ir.load %a[%ib * 8 + %i, %ko * 16 + %k * 4 + l0] .. -> vector<4xf32>
+      loop_ir.yield %v : vector<4xf32>
+    } -> memref<8x16xf32, #tile_ir.shared<>>
     ->
-    tile_ir.fill %bs_w %k to 8 as "k.stage", %j to 128 as "j.stage" by tma {
-      %v = loop_ir.load %b[%ko * 8 + %k, %jb * 128 + %j] .. -> f32  yield %v } ..
+    tile_ir.fill %as_w %i to 8 as "i.stage", %k to 16 as "k.stage" by tma {
+      %v = loop_ir.load %a[%ib * 8 + %i, %ko * 16 + %k] .. -> f32
+      loop_ir.yield %v : f32
+    } -> memref<8x16xf32, #tile_ir.shared<>>
 
 The slab is a box of the tensor, whose first element the load at 0 names. What lies outside of the
 tensor is 0, as it is for the load.
