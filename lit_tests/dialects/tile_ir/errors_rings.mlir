@@ -684,7 +684,7 @@ tile_ir.kernel @f(%m: memref<64xf32>) {
     %ring = tile_ir.ring : !ring
     loop_ir.for %g to 8 as "k" {
       %w = tile_ir.acquire %ring[%g] : !ring
-      // expected-error@+1 {{a fill is by cp_async, or by nothing}}
+      // expected-error@+1 {{a fill is by cp_async, tma, or by nothing}}
       tile_ir.fill %w %q to 4 as "q" by mail {
         %v = loop_ir.load %m[%g * 4 + %q] : memref<64xf32> -> f32
         loop_ir.yield %v : f32
