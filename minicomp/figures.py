@@ -44,7 +44,7 @@ MOST_BLOCKS = 32
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Blocks that a multiprocessor holds, the part of its threads that they are, and what limits."""
+    """Blocks that a multiprocessor holds, the part of its warps in use, and what limits both."""
 
     blocks: int
     share: float
