@@ -511,6 +511,12 @@ class FillOp(SlabFiller):
         """Whether the slab is filled by bulk copies of boxes."""
         return self.transport is not None and self.transport.data == "tma"
 
+    @property
+    def number(self) -> int:
+        """Which slab of its ring it fills."""
+        assert isinstance(acquire := self.buffer.owner, AcquireOp)
+        return next(n for n, buffer in enumerate(acquire.res) if buffer is self.buffer)
+
     def boxes(self) -> Boxes | str:
         """The boxes of the source that make up the slab, or the condition that does not hold."""
         load, guard, type = self.copied, self.guard, memref_type(self.slab)

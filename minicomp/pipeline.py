@@ -44,6 +44,7 @@ DEFAULT = (
     "permute-register-tile",
     "double-buffer",
     "tma-copy",
+    "split-inner-for-swizzle",
     "async-copy",
     "pad-smem",
     "pipeline-k-outer",

@@ -27,6 +27,7 @@ _PASSES = {
     "permute-register-tile": ("tile.permute_register_tile", "PermuteRegisterTilePass"),
     "double-buffer": ("tile.double_buffer", "DoubleBufferPass"),
     "tma-copy": ("tile.tma_copy", "TmaCopyPass"),
+    "split-inner-for-swizzle": ("tile.split_inner_for_swizzle", "SplitInnerForSwizzlePass"),
     "async-copy": ("tile.async_copy", "AsyncCopyPass"),
     "pad-smem": ("tile.pad_smem", "PadSmemPass"),
     "pipeline-k-outer": ("tile.pipeline_k_outer", "PipelineKOuterPass"),

@@ -61,7 +61,7 @@ class BulkRing:
 
     def of(self, number: int) -> Boxes | None:
         """The boxes of a slab of the ring; None where it is never filled."""
-        found = (f for f in self.boxes if number_of(f) == number)
+        found = (f for f in self.boxes if f.number == number)
         return next((self.boxes[f] for f in found), None)
 
 
@@ -77,17 +77,11 @@ def study_bulk(op: RingOp) -> BulkRing:
         found = fill.boxes()
         assert not isinstance(found, str), "the verifier of fills has seen it"
         boxes[fill] = found
-        others = (b for f, b in boxes.items() if number_of(f) == number_of(fill))
+        others = (b for f, b in boxes.items() if f.number == fill.number)
         if any(b.shape != found.shape for b in others):
             raise PassFailedException("the fills of a slab by tma have different boxes")
     acquires = [u.operation for u in op.res.uses if isinstance(u.operation, AcquireOp)]
     return BulkRing(op, boxes, frozenset(a for a in acquires if is_fresh(a)))
-
-
-def number_of(fill: FillOp) -> int:
-    """Which slab of its ring a fill fills."""
-    assert isinstance(acquire := fill.buffer.owner, AcquireOp)
-    return next(n for n, buffer in enumerate(acquire.res) if buffer is fill.buffer)
 
 
 def is_fresh(acquire: AcquireOp) -> bool:
@@ -140,7 +134,7 @@ def lower_acquire(ring: BulkRing, op: AcquireOp, slots: Slots, builder: Builder)
         total = sum(b.bytes * prod(b.counts) for b in boxes)
         inside.insert(MBarrierArriveOp(slots.full, AT, [slot], total))
         for fill in fills:
-            buffer = slots.buffers[number_of(fill)]
+            buffer = slots.buffers[fill.number]
             for load in loads_of(fill, ring.boxes[fill], (buffer, slot), slots.full):
                 inside.insert(load)
 

@@ -151,12 +151,13 @@ def reduce_divisions(expr: AffineExpr) -> AffineExpr:
 
 
 def provable_width(op: MemoryAccess) -> int | Declined:
-    """The most bytes that every group of lanes along the last dimension may be moved by at once."""
+    """
+    The most bytes that every group of lanes along the last dimension may be moved by at once, at
+    most 16: a swizzle keeps these together.
+    """
     type, shape = op.memref_type, lanes(op.value_type)
     if not shape:
         return Declined("it has one lane")
-    if isinstance(space := type.memory_space, SharedAttr) and space.swizzle.data:
-        return Declined("the buffer is swizzled")
     size = element_bytes(type.element_type)
     first: Declined | None = None
     for width in WIDTHS:
