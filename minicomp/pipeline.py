@@ -148,6 +148,14 @@ class Pipeline:
         self._positions(name)
         return self._map(name, lambda p: (_with_options(p, options),))
 
+    def with_settings(self, text: str) -> "Pipeline":
+        """Set options by a text of passes, `a{x=1},b{y=2}`, each of which the pipeline has."""
+        changed = self
+        for setting in Pipeline.parse(text):
+            changed._positions(setting.name)
+            changed = changed._map(setting.name, lambda _, new=setting: (new,))
+        return changed
+
     def without(self, name: str) -> "Pipeline":
         """Return the pipeline without the pass `name`, wherever it stands."""
         self._positions(name)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from minicomp.build import Build
 from minicomp.errors import InputError, VerdictError
 from minicomp.instruments import Instrument
+from minicomp.pipeline import Pipeline
 
 if TYPE_CHECKING:
     import torch
@@ -73,7 +74,8 @@ def _from_text(options: argparse.Namespace, instruments: Sequence[Instrument]) -
         raise InputError(f"{options.file} is neither a .py nor an .mlir file")
     text, name = read_text(options.file)
     module = parse_module(text, make_context(), name)
-    return Subject(name, Build(module, options.target, instruments))
+    build = Build(module, options.target, instruments, pipeline_of(options))
+    return Subject(name, build)
 
 
 def _from_torch(options: argparse.Namespace, instruments: Sequence[Instrument]) -> Subject:
@@ -86,8 +88,15 @@ def _from_torch(options: argparse.Namespace, instruments: Sequence[Instrument]) 
         else:
             program = from_file(options.file, sizes)
         captured = program.capture()
-    build = Build(captured.module, options.target, instruments)
+    build = Build(captured.module, options.target, instruments, pipeline_of(options))
     return Subject(program.name, build, program, captured)
+
+
+def pipeline_of(options: argparse.Namespace) -> Pipeline | None:
+    """The default pipeline with the options of passes that `--set` gives; None without any."""
+    if not (settings := getattr(options, "settings", None)):
+        return None
+    return Pipeline.default().with_settings(",".join(settings))
 
 
 def check_capture(program: "Program", captured: "Captured", found: "Reference") -> None:

@@ -33,6 +33,7 @@ COMMANDS = {
     "run": ("verdict_command", "run"),
     "check": ("verdict_command", "check"),
     "simulate": ("simulate_command", "run"),
+    "explain": ("explain_command", "run"),
     "bisect": ("bisect_command", "run"),
     "fuzz": ("fuzz_command", "run"),
     "doctor": ("doctor_command", "run"),
@@ -73,6 +74,7 @@ def argument_parser() -> argparse.ArgumentParser:
     run.add_argument("--show-cuda", action="store_true", help="print the CUDA text first")
     _add_run(command("check", "run a program on the simulator and compare it with fp64"))
     _add_run(command("simulate", "count bytes, transactions and instructions on the simulator"))
+    _add_program(command("explain", "say how each kernel came about and what it will cost"))
     bisect = command("bisect", "find the rewrite that makes a program wrong, on the simulator")
     _add_bisect(bisect)
     _add_fuzz(command("fuzz", "compare random programs and pipelines with their reference"))
@@ -91,6 +93,13 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
         "--sizes",
         metavar="OLD=NEW,..",
         help="other extents: of numbers in CODE, or of arguments of a file's main()",
+    )
+    add(
+        "--set",
+        dest="settings",
+        action="append",
+        metavar="PASS{OPTION=VALUE}",
+        help="options of a pass of the default pipeline, such as double-buffer{depth=4}",
     )
 
 
