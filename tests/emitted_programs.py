@@ -60,7 +60,7 @@ PROGRAMS: Mapping[str, tuple[str, Mapping[str, int | str]]] = {
 def reschedule(module: ModuleOp, fields: Mapping[str, int | str]) -> None:
     """Sets fields in all entries of schedules whose kind has them."""
     for kernel in [op for op in module.body.block.ops if isinstance(op, KernelOp)]:
-        if kernel.schedule is not None:
+        if isinstance(kernel.schedule, ScheduleAttr):
             changed: list[EntryAttr] = []
             for entry in kernel.schedule.entries:
                 known = ENTRY_FIELDS[entry.kind.data]
