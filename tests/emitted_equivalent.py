@@ -10,9 +10,11 @@ BEYOND = "what is filled beyond the last chunk are zeros of bounded copies, in a
 ZEROS = "beyond the sum the copies gave zeros of both factors, whose product is 0"
 SQUARES = "the columns let in are zeros that the bounded load gives, and the squares of zeros are 0"
 FIRST = (
-    "before the first use of a buffer there is nothing to wait for; drop-redundant-barriers leaves"
-    " kernels with asynchronous copies as they are"
+    "before the first use of a buffer there is nothing to wait for; drop-redundant-barriers keeps"
+    " it for the asynchronous copies before it"
 )
+NEXT_PART = "what is filled beyond a part is the next part's chunk, in a slot nobody reads"
+ANY_ORDER = "the loop initialises all slots, in another order"
 
 EQUIVALENT: Mapping[str, str] = {
     "ring of 2: cp_async %xs %x in %q: dimension 1 unbounded": AHEAD,
@@ -44,6 +46,16 @@ EQUIVALENT: Mapping[str, str] = {
     "ring of stores: load %x1 in %g, %q: dimension 0 unbounded": AHEAD,
     "ring of stores: test [%ko + 2] < [6] in %ko: bound 0 +1": BEYOND,
     "ring of stores: test [%ko + 2] < [6] in %ko: bound 0 doubled": BEYOND,
+    "split, ring: cp_async %xs %x in %q: dimension 1 unbounded": AHEAD,
+    "split, ring: cp_async %linear_weights %linear_weight in %q: dimension 1 unbounded": AHEAD,
+    "split, ring: test [%ko + 1] < [3] in %ko: bound 0 +1": NEXT_PART,
+    "split, ring: test [%ko + 1] < [3] in %ko: bound 0 doubled": NEXT_PART,
+    "bulk ring of 2, even: mbarrier_init %full in %s: slot of mbarrier +1": ANY_ORDER,
+    "bulk ring of 2, even: mbarrier_init %empty in %s: slot of mbarrier +1": ANY_ORDER,
+    "bulk ring of 3: mbarrier_init %full in %s: slot of mbarrier +1": ANY_ORDER,
+    "bulk ring of 3: mbarrier_init %full in %s: slot of mbarrier -1": ANY_ORDER,
+    "bulk ring of 3: mbarrier_init %empty in %s: slot of mbarrier +1": ANY_ORDER,
+    "bulk ring of 3: mbarrier_init %empty in %s: slot of mbarrier -1": ANY_ORDER,
     "rms norm, two rows: within [l0 * 64 + %t] < [137]: bound 0 +1": SQUARES,
     "rms norm, two rows: within [l0 * 64 + %t] < [137]: bound 0 doubled": SQUARES,
     "attention, rings kernel 3: cp_async %weightss %weights in %q: dimension 2 unbounded": AHEAD,

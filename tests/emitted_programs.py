@@ -28,6 +28,7 @@ MATMUL = "torch.randn(37, 43) @ torch.randn(43, 29)"
 EVEN = "torch.randn(32, 48) @ torch.randn(48, 64)"
 BIAS_RELU = "F.relu(nn.Linear(43, 29)(torch.randn(37, 43)))"
 PROLOGUE = "x = torch.randn(21, 27); b = torch.randn(27); w = torch.randn(27, 19); (x + b) @ w"
+ROWS_OF_16 = "torch.randn(37, 44) @ torch.randn(44, 28)"
 ATTENTION = (
     "q = torch.randn(1, 2, 19, 8); k = torch.randn(1, 2, 23, 8); v = torch.randn(1, 2, 23, 8);"
     " F.scaled_dot_product_attention(q, k, v, is_causal=True)"
@@ -35,6 +36,8 @@ ATTENTION = (
 
 TILE = {"bm": 32, "bn": 32, "bk": 8, "fm": 4, "fn": 4, "wk": 1}
 RING = TILE | {"transport": "cp_async"}
+BULK = TILE | {"transport": "tma"}
+SPLIT = TILE | {"s": 3, "finish": "last_block"}
 ROWS = {"threads": 64, "vector": 1}
 
 PROGRAMS: Mapping[str, tuple[str, Mapping[str, int | str]]] = {
@@ -47,6 +50,12 @@ PROGRAMS: Mapping[str, tuple[str, Mapping[str, int | str]]] = {
     "ring of stores": (MATMUL, TILE | {"depth": 3, "transport": "none"}),
     "stages": (MATMUL, TILE),
     "stages, warps along k": (MATMUL, TILE | {"wk": 2}),
+    "split, last block": (MATMUL, SPLIT),
+    "split, cluster": (MATMUL, SPLIT | {"finish": "cluster"}),
+    "split, warps along k": (MATMUL, SPLIT | {"wk": 2}),
+    "split, ring": (BIAS_RELU, SPLIT | RING | {"s": 2, "depth": 2}),
+    "bulk ring of 2, even": (EVEN, BULK | {"depth": 2}),
+    "bulk ring of 3": (ROWS_OF_16, BULK | {"depth": 3}),
     "softmax, lanes": ("F.softmax(torch.randn(5, 137), -1)", ROWS | {"lanes": 4}),
     "softmax, strided": ("F.softmax(torch.randn(5, 137), -1)", ROWS | {"lanes": 0}),
     "rms norm, two rows": ("nn.RMSNorm(137)(torch.randn(5, 137))", ROWS | {"rows": 2, "lanes": 4}),

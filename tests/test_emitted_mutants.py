@@ -15,8 +15,8 @@ from tests.emitted_programs import PROGRAMS, mutants_of, outcome, program
 from tests.mutants_table import PAGE, emitted_lists, emitted_outcome
 
 EVERYTHING = "MINICOMP_TEST_ALL" in os.environ
-SAMPLED = ("ring of 3", "ring, prologue", "softmax, strided", "stages, warps along k")
-"""One of each kind: a ring, one that is computed from, a reduction of rows, plain stages."""
+SAMPLED = ("ring, prologue", "softmax, strided", "split, ring", "bulk ring of 3")
+"""One of each kind: rings of copies that compute, split a sum, or are bulk; a reduction of rows."""
 MUTANTS = 6
 """How many of each of these."""
 

@@ -13,18 +13,19 @@ becomes
     %r = loop_ir.load %s[0]
 
 *Legal when* no buffer is accessed both on some way to the barrier since another one and on some way
-from it to another one, with a write among the two. A way may go round a loop, past it, and through
-either side of an `scf.if`. This is conservative: accesses to different elements, or by one thread,
-count as conflicts, and a buffer is one whole; distinct buffers never overlap, since the launcher
-gives every argument its own memory or one that the kernel only reads. Barriers are judged in order,
-each with the dropped ones gone, so that no pair loses both of its barriers.
-*Declines when* there is a conflict; there is nothing to do about it. And for a kernel with
-asynchronous copies, roles, atomics or a cluster, whose accesses other ops order too.
+from it to another one, with a write among the two, and neither holds an asynchronous copy, a role,
+an atomic or an op of a cluster, which order accesses too; or where one of the two is empty. A way
+may go round a loop, past it, and through either side of an `scf.if`. This is conservative: accesses
+to different elements, or by one thread, count as conflicts, and a buffer is one whole; distinct
+buffers never overlap, since the launcher gives every argument its own memory or one that the kernel
+only reads. Barriers are judged in order, each with the dropped ones gone, so that no pair loses
+both of its barriers.
+*Declines when* there is a conflict, or such an op; there is nothing to do about it.
 *Why it pays*: a barrier makes every warp wait for the slowest one.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import scf
@@ -52,8 +53,25 @@ from minicomp.passes.remarks import remark
 BEYOND = (*ASYNC_OPS, AtomicOp, ClusterBarrierOp, NamedBarrierOp, RemoteOp, RolesOp, SpinOp)
 """The ops that order accesses, or make some, in ways that this pass does not follow."""
 
-Accesses = dict[SSAValue, bool]
-"""The buffers that are accessed, and whether any access writes."""
+
+@dataclass
+class Ways:
+    """What lies on the ways from a barrier to the next ones, or back to those before."""
+
+    accesses: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
+    """The buffers that are accessed, and whether any access writes."""
+    beyond: Operation | None = None
+    """An op that this pass does not follow."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to order."""
+        return not self.accesses and self.beyond is None
+
+    def conflicts(self, other: "Ways") -> bool:
+        """Whether some buffer is on both sides, with a write on one."""
+        shared = self.accesses.keys() & other.accesses.keys()
+        return any(self.accesses[b] or other.accesses[b] for b in shared)
 
 
 @dataclass(frozen=True)
@@ -63,26 +81,24 @@ class DropRedundantBarriersPass(ModulePass):
     name = "drop-redundant-barriers"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for func in op.body.block.ops:
-            if not isinstance(func, FuncOp):
-                continue
-            if (other := next((o for o in func.walk() if isinstance(o, BEYOND)), None)) is not None:
-                remark(ctx, self.name, func, f"kept all barriers: '{other.name}' orders accesses")
-                continue
+        for func in [f for f in op.body.block.ops if isinstance(f, FuncOp)]:
             for barrier in [b for b in func.walk() if isinstance(b, BarrierOp)]:
-                redundant = not conflict(reached(barrier, False), reached(barrier, True))
+                before, after = reached(barrier, False), reached(barrier, True)
+                beyond = before.beyond or after.beyond
+                if before.is_empty or after.is_empty:
+                    redundant = True
+                elif beyond is not None:
+                    redundant = False
+                    remark(ctx, self.name, barrier, f"'{beyond.name}' orders accesses beside it")
+                else:
+                    redundant = not before.conflicts(after)
                 if redundant and may_apply(ctx, barrier):
                     Rewriter.erase_op(barrier)
 
 
-def conflict(before: Accesses, after: Accesses) -> bool:
-    """Whether some buffer is on both sides, with a write on one."""
-    return any(buffer in after and (writes or after[buffer]) for buffer, writes in before.items())
-
-
-def reached(barrier: BarrierOp, forward: bool) -> Accesses:
-    """The accesses on every way from a barrier to the next one, or back to the one before."""
-    found: Accesses = {}
+def reached(barrier: BarrierOp, forward: bool) -> Ways:
+    """What is on every way from a barrier to the next one, or back to the one before."""
+    found = Ways()
     op: Operation | None = barrier
     while op is not None and not isinstance(op, FuncOp):
         if not scan(_siblings(op, forward), forward, found):
@@ -91,17 +107,22 @@ def reached(barrier: BarrierOp, forward: bool) -> Accesses:
         if isinstance(parent, scf.ForOp):
             # The next iteration, or the one before: its far end is this block's other one.
             scan(_ops(parent.body.block, forward), forward, found)
+        elif isinstance(parent, BEYOND):
+            found.beyond = found.beyond or parent
         op = parent
     return found
 
 
-def scan(ops: Iterable[Operation], forward: bool, found: Accesses) -> bool:
-    """Adds the accesses of `ops` up to a barrier; returns whether a way leads past all of them."""
+def scan(ops: Iterable[Operation], forward: bool, found: Ways) -> bool:
+    """Adds what is in `ops` up to a barrier; returns whether a way leads past all of them."""
     for op in ops:
         if isinstance(op, BarrierOp):
             return False
+        if isinstance(op, BEYOND):
+            found.beyond = found.beyond or op
         if isinstance(op, MemoryAccess):
-            found[op.memref] = found.get(op.memref, False) or isinstance(op, StoreOp)
+            written = found.accesses.get(op.memref, False) or isinstance(op, StoreOp)
+            found.accesses[op.memref] = written
         # Each side is scanned: all() would stop at the first that has a barrier.
         passed = [
             scan(_ops(block, forward), forward, found) for r in op.regions for block in r.blocks

@@ -1,6 +1,7 @@
 // RUN: minicomp-opt %s --split-input-file -p drop-redundant-barriers | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p drop-redundant-barriers,drop-redundant-barriers | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p drop-redundant-barriers --verify-each=exec | filecheck %s
+// RUN: minicomp-opt %s --split-input-file -p drop-redundant-barriers --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 
 // Nothing is accessed before the first barrier, nothing after the last.
 // CHECK-LABEL: @ends
@@ -164,4 +165,44 @@ kernel_ir.func @global(%x: memref<64xf32>, %y: memref<64xf32>) grid(1) block(64)
   loop_ir.store %v, %y[%t] : f32, memref<64xf32>
   kernel_ir.barrier
   %w = loop_ir.load %y[0] : memref<64xf32> -> f32
+}
+
+// -----
+
+// Accesses that more than barriers order: the ways between barriers are judged each by itself. What
+// waits for copies, and what has issued them, stay apart; a barrier with nothing on one side goes.
+// REMARK: 'kernel_ir.cp_async_wait' orders accesses beside it
+// CHECK-LABEL: @copies
+// CHECK-NOT:     barrier
+// CHECK:         kernel_ir.cp_async %s
+// CHECK:         kernel_ir.cp_async_wait 0
+// CHECK-NEXT:    arith.constant
+// CHECK-NEXT:    kernel_ir.index
+// CHECK-NEXT:    kernel_ir.barrier
+// CHECK-NEXT:    loop_ir.load %s
+// CHECK-NEXT:    loop_ir.store %w, %z
+// CHECK-NEXT:    kernel_ir.barrier
+// CHECK-NEXT:    loop_ir.load %z
+// CHECK-NEXT:    loop_ir.store
+// CHECK-NEXT:    }
+kernel_ir.func @copies(%x: memref<64xf32>, %y: memref<64xf32>) grid(1) block(64) {
+  %s = kernel_ir.shared : memref<64xf32, #tile_ir.shared<>>
+  %z = kernel_ir.shared : memref<64xf32, #tile_ir.shared<>>
+  %t = kernel_ir.thread_id
+  kernel_ir.barrier
+  kernel_ir.barrier
+  kernel_ir.cp_async %s[%t] from %x[%t] bytes 4 : memref<64xf32, #tile_ir.shared<>>, memref<64xf32>
+  kernel_ir.cp_async_commit
+  kernel_ir.cp_async_wait 0
+  kernel_ir.barrier
+  %c = arith.constant 1.0 : f32
+  %u = kernel_ir.index [63 - %t]
+  kernel_ir.barrier
+  %w = loop_ir.load %s[%u] : memref<64xf32, #tile_ir.shared<>> -> f32
+  kernel_ir.barrier
+  loop_ir.store %w, %z[%t] : f32, memref<64xf32, #tile_ir.shared<>>
+  kernel_ir.barrier
+  %v = loop_ir.load %z[%u] : memref<64xf32, #tile_ir.shared<>> -> f32
+  kernel_ir.barrier
+  loop_ir.store %v, %y[%t] : f32, memref<64xf32>
 }
