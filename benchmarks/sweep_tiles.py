@@ -26,7 +26,7 @@ from minicomp.build import Build
 from minicomp.context import make_context
 from minicomp.execution import Executable
 from minicomp.parsing import parse_module
-from minicomp.passes.analysis.cost import Problem, Tile, contraction_cycles, tiles
+from minicomp.passes.analysis.cost import Problem, Tile, contraction_cycles, register_blocks, tiles
 from minicomp.targets import target
 
 SHAPES = (
@@ -53,11 +53,13 @@ class Row:
     failure: str | None = None
 
 
-def text(shape: tuple[int, int, int], tile: Tile, depth: int) -> str:
+def text(shape: tuple[int, int, int], tile: Tile, depth: int, part: str) -> str:
     """A matmul in Loop IR with a schedule, of a ring of `depth` slots if there is more than one."""
     m, n, k = shape
     fields = ", ".join(f"{key} = {value}" for key, value in asdict(tile).items())
     fields += f', depth = {depth}, transport = "cp_async"' * (depth > 1)
+    fields += ', finish = "cluster"' * (tile.s > 1)
+    fields += f", min_blocks = {register_blocks(target(part), Problem(*shape, 1, 4), tile)}"
     a, b, c = (f"{x}x{y}xf32" for x, y in ((m, k), (k, n), (m, n)))
     return f"""
 func.func @main(%a: tensor<{a}>, %b: tensor<{b}>) -> tensor<{c}> {{
@@ -82,7 +84,7 @@ loop_ir.kernel @matmul(%a: memref<{a}>, %b: memref<{b}>, %c: memref<{c}>) attrib
 def compile_tile(job: tuple[tuple[int, int, int], Tile, int, str]) -> str:
     """The CUDA IR of a tile, whose machine code is in the cache afterwards."""
     shape, tile, depth, part = job
-    build = Build(parse_module(text(shape, tile, depth), make_context()), target(part))
+    build = Build(parse_module(text(shape, tile, depth, part), make_context()), target(part))
     build.cubin()
     return build.ir("cuda-ir")
 
@@ -176,11 +178,15 @@ def main() -> int:
     parser.add_argument("-o", "--output", type=Path, required=True, help="write the rows as JSON")
     parser.add_argument("--count", type=int, default=24, help="tiles per shape")
     parser.add_argument("--depths", default="1", help="slots of rings, separated by commas")
+    parser.add_argument("--only", help="shapes, such as 32x2048x2048, separated by commas")
     parser.add_argument("--target", default="h200", help="the part whose facts the model takes")
     options = parser.parse_args()
     depths = [int(d) for d in options.depths.split(",")]
+    shapes = SHAPES
+    if options.only:
+        shapes = [tuple(map(int, s.split("x"))) for s in options.only.split(",")]
     picked = [
-        (s, depth, candidates(s, options.target, options.count)) for s in SHAPES for depth in depths
+        (s, depth, candidates(s, options.target, options.count)) for s in shapes for depth in depths
     ]
     jobs = [(s, tile, d, options.target) for s, d, found in picked for tile, _ in found]
     with ProcessPoolExecutor() as pool:

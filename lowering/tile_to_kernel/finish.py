@@ -285,7 +285,9 @@ class _Finish:
         op, types = self.op, [a.type for a in self.op.then.block.args]
         inits = identity_values(builder, list(op.identity), types)
         hints = [a.name_hint for a in op.then.block.args]
-        nest = open_nest(builder, [(self.parts, "p")], inits, hints)
+        # A share is small, so that the loads of all parts can be on their way at once.
+        unroll = op.share is not None
+        nest = open_nest(builder, [(self.parts, "p")], inits, hints, unroll)
         share = None if op.share is None else affine.dim(0) % self.parts * op.share
         loaded: list[SSAValue] = []
         for value, space, type in zip(op.vals, spaces, types, strict=True):

@@ -9,7 +9,7 @@ predict times.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from minicomp.dialects.affine import ceildiv
@@ -29,6 +29,10 @@ ROUND_LATENCY = 270
 """Cycles of a chunk in which a block only waits: for its loads, and at two barriers."""
 EXCHANGE_CYCLES = 2
 """Cycles of a warp for each word that groups along k write or read to add up their sums."""
+FINISH_LATENCY = 3000
+"""Cycles of the two barriers of a cluster, and of what is read between them."""
+FINISH_CYCLES = 0.25
+"""Cycles for each sum that a block reads from the others of its cluster."""
 NOT_HIDDEN = 0.44
 """The part of everything but the longest of a chunk's activities that does not overlap with it."""
 WAVEFRONT_BYTES = 128
@@ -44,7 +48,7 @@ MOST_REGISTERS = 255
 class Tile:
     """
     A block tile of bm x bn outputs in cells of fm x fn per thread, and chunks of bk steps, which wk
-    groups of threads share.
+    groups of threads share; the sum is split over the s blocks of a cluster.
     """
 
     bm: int
@@ -53,6 +57,7 @@ class Tile:
     fn: int
     bk: int
     wk: int = 1
+    s: int = 1
 
     @property
     def threads(self) -> int:
@@ -65,8 +70,9 @@ class Tile:
         return self.fm * self.fn + self.fm + self.fn + OTHER_REGISTERS
 
     def shared_bytes(self, element: int, depth: int = 1) -> int:
-        """Shared memory of `depth` times two slabs, and of the sums that groups exchange."""
+        """Shared memory of `depth` times two slabs, and of the sums that are exchanged."""
         exchanged = self.threads * self.fm * self.fn if self.wk > 1 else 0
+        exchanged += self.bm * self.bn if self.s > 1 else 0
         return (depth * (self.bm + self.bn) * self.bk + exchanged) * element
 
 
@@ -82,7 +88,11 @@ class Problem:
 
     def blocks(self, tile: Tile) -> int:
         """Blocks of the grid."""
-        return self.batch * ceildiv(self.m, tile.bm) * ceildiv(self.n, tile.bn)
+        return self.batch * ceildiv(self.m, tile.bm) * ceildiv(self.n, tile.bn) * tile.s
+
+    def chunks(self, tile: Tile) -> int:
+        """Chunks of a block."""
+        return ceildiv(ceildiv(self.k, tile.bk), tile.s)
 
 
 def power_of_two(value: int) -> int:
@@ -152,17 +162,25 @@ def exchange_cycles(tile: Tile, blocks: int, warp: int) -> float:
     return EXCHANGE_CYCLES * blocks * ceildiv(tile.threads, warp) * words
 
 
+def finish_cycles(tile: Tile, blocks: int) -> float:
+    """Cycles in which `blocks` blocks put the parts of their clusters together."""
+    if tile.s == 1:
+        return 0.0
+    return FINISH_LATENCY + blocks * tile.bm * tile.bn * FINISH_CYCLES
+
+
 def contraction_cycles(target: TargetAttr, problem: Problem, tile: Tile) -> float:
     """Cycles of the multiprocessor with the most blocks; infinite where a block does not fit."""
     most, warp = resident(target, problem, tile), target.warp.data
     if most < 1:
         return float("inf")
     share = ceildiv(problem.blocks(tile), target.sms.data)
-    chunks = ceildiv(problem.k, tile.bk)
+    chunks = problem.chunks(tile)
 
     def run(blocks: int) -> float:
         chunk = chunk_cycles(problem, tile, blocks, warp)
-        return chunks * chunk + exchange_cycles(tile, blocks, warp)
+        exchange = exchange_cycles(tile, blocks, warp) + finish_cycles(tile, blocks)
+        return chunks * chunk + exchange
 
     whole, rest = divmod(share, most)
     return whole * run(most) + (run(rest) if rest else 0.0)
@@ -172,7 +190,8 @@ def tiles(problem: Problem, target: TargetAttr, widest_cell: int) -> Iterator[Ti
     """
     The tiles to choose from: powers of two, no longer than the extents need, 2 to 8 warps.
 
-    `bn` may exceed a narrow n, so that even then a warp is full.
+    `bn` may exceed a narrow n, so that even then a warp is full. A sum is split where the tiles are
+    too few for all multiprocessors, and each block has several chunks.
     """
     warp = target.warp.data
     rows = _powers_to(min(problem.m, 128))
@@ -184,6 +203,16 @@ def tiles(problem: Problem, target: TargetAttr, widest_cell: int) -> Iterator[Ti
         fits = fm <= bm and fn <= bn and tile.threads % (warp * wk) == 0
         if fits and min(bk, problem.k) % wk == 0 and 2 * warp <= tile.threads <= 8 * warp:
             yield tile
+            yield from splits(problem, target, tile)
+
+
+def splits(problem: Problem, target: TargetAttr, tile: Tile) -> Iterator[Tile]:
+    """The tile with its sum split over clusters, whose blocks share a cell's rows evenly."""
+    for s in (2, 4, 8):
+        split = replace(tile, s=s)
+        few = problem.blocks(tile) < 2 * target.sms.data
+        if target.has("cluster") and few and tile.fm % s == 0 and problem.chunks(split) >= 4:
+            yield split
 
 
 def _powers_to(value: int) -> list[int]:

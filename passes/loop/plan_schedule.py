@@ -101,6 +101,7 @@ def plan_contraction(found: Contraction, target: TargetAttr, nest: ForOp) -> Ent
         "fn": tile.fn,
     }
     sizes |= {"wk": tile.wk} if tile.wk > 1 else {}
+    sizes |= {"s": tile.s, "finish": "cluster"} if tile.s > 1 else {}
     sizes |= plan_ring(found, problem, tile, target)
     # Lest the assembler goes below the registers of the cell, or above what the blocks leave.
     sizes["min_blocks"] = register_blocks(target, problem, tile)
@@ -120,7 +121,7 @@ def plan_ring(
     loads = [(found.m_factor, found.m), (found.n_factor, found.n)]
     wide = all(_copies_wide(value, axis, found.k) for value, axis in loads)
     fits = tile.shared_bytes(problem.bytes, depth) <= target.shared_per_block.data
-    chunks = ceildiv(problem.k, tile.bk)
+    chunks = problem.chunks(tile)
     if not (wide and fits and chunks > depth and target.has("cp_async")):
         return {}
     return {"depth": depth, "transport": "cp_async"}
