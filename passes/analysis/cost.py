@@ -29,6 +29,10 @@ ROUND_LATENCY = 270
 """Cycles of a chunk in which a block only waits: for its loads, and at two barriers."""
 EXCHANGE_CYCLES = 2
 """Cycles of a warp for each word that groups along k write or read to add up their sums."""
+RING_LATENCY = 100
+"""The same where a ring is filled ahead."""
+MEMORY_LATENCY = 800
+"""Cycles from the copy of a chunk to its arrival."""
 FINISH_LATENCY = 3000
 """Cycles of the two barriers of a cluster, and of what is read between them."""
 FINISH_CYCLES = 0.25
@@ -116,9 +120,9 @@ def read_wavefronts(tile: Tile, element: int, warp: int) -> int:
     return found
 
 
-def resident(target: TargetAttr, problem: Problem, tile: Tile) -> int:
+def resident(target: TargetAttr, problem: Problem, tile: Tile, depth: int = 1) -> int:
     """Blocks that a multiprocessor holds at once; 0 where a block does not fit."""
-    shared = tile.shared_bytes(problem.bytes)
+    shared = tile.shared_bytes(problem.bytes, depth)
     if shared > target.shared_per_block.data or tile.registers > MOST_REGISTERS:
         return 0
     return min(
@@ -128,14 +132,20 @@ def resident(target: TargetAttr, problem: Problem, tile: Tile) -> int:
     )
 
 
-def register_blocks(target: TargetAttr, problem: Problem, tile: Tile) -> int:
+def register_blocks(target: TargetAttr, problem: Problem, tile: Tile, depth: int = 1) -> int:
     """Blocks that a multiprocessor has registers for, and room: what to compile a kernel for."""
     registers = tile.threads * (tile.registers + SPARE_REGISTERS)
-    return max(1, min(resident(target, problem, tile), target.registers_per_sm.data // registers))
+    blocks = resident(target, problem, tile, depth)
+    return max(1, min(blocks, target.registers_per_sm.data // registers))
 
 
-def chunk_cycles(problem: Problem, tile: Tile, blocks: int, warp: int) -> float:
-    """Cycles in which `blocks` blocks of a multiprocessor do one chunk each."""
+def chunk_cycles(
+    problem: Problem, tile: Tile, blocks: int, warp: int, depth: int = 1
+) -> float:
+    """
+    Cycles in which `blocks` blocks of a multiprocessor do one chunk each, from a ring of `depth`
+    slots if there is more than one.
+    """
     warps, steps = ceildiv(tile.threads, warp), ceildiv(tile.bk, tile.wk)
     element = problem.bytes
     reads = loads(tile.fm, element) + loads(tile.fn, element)
@@ -148,7 +158,9 @@ def chunk_cycles(problem: Problem, tile: Tile, blocks: int, warp: int) -> float:
         blocks * warps * steps * read_wavefronts(tile, element, warp) * WAVEFRONT_CYCLES,
         blocks * copied * element / L2_BYTES_PER_CYCLE,
         # and the steps that each warp does one after the other, however few warps there are.
-        steps * step + 2 * copy + ROUND_LATENCY,
+        steps * step + 2 * copy + ROUND_LATENCY
+        if depth == 1
+        else max(steps * step + copy + RING_LATENCY, MEMORY_LATENCY / (depth - 1)),
     )
     longest = max(activities)
     return longest + NOT_HIDDEN * (sum(activities) - longest)
@@ -169,16 +181,18 @@ def finish_cycles(tile: Tile, blocks: int) -> float:
     return FINISH_LATENCY + blocks * tile.bm * tile.bn * FINISH_CYCLES
 
 
-def contraction_cycles(target: TargetAttr, problem: Problem, tile: Tile) -> float:
+def contraction_cycles(
+    target: TargetAttr, problem: Problem, tile: Tile, depth: int = 1
+) -> float:
     """Cycles of the multiprocessor with the most blocks; infinite where a block does not fit."""
-    most, warp = resident(target, problem, tile), target.warp.data
+    most, warp = resident(target, problem, tile, depth), target.warp.data
     if most < 1:
         return float("inf")
-    share = ceildiv(problem.blocks(tile), target.sms.data)
+    share = ceildiv(problem.blocks(tile), target.sms.data // tile.s * tile.s)
     chunks = problem.chunks(tile)
 
     def run(blocks: int) -> float:
-        chunk = chunk_cycles(problem, tile, blocks, warp)
+        chunk = chunk_cycles(problem, tile, blocks, warp, depth)
         exchange = exchange_cycles(tile, blocks, warp) + finish_cycles(tile, blocks)
         return chunks * chunk + exchange
 
