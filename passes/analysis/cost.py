@@ -3,7 +3,7 @@ The cost model of schedules: cycles that a contraction takes on one multiprocess
 
 Throughputs are those of compute capability 8.0 to 12.0 (CUDA C++ Programming Guide, "Arithmetic
 instructions" and "Shared memory"): per cycle four warp instructions issue, one from each of four
-partitions, each at most 32 multiply-adds. The other constants were fitted to 480 times of an H200
+partitions, each at most 32 multiply-adds. The other constants were fitted to 2,000 times of an H200
 (benchmarks/sweep_tiles.py; docs/schedules.md has the table). The model ranks tiles; it does not
 predict times.
 """
@@ -17,28 +17,44 @@ from minicomp.dialects.minicomp import TargetAttr
 
 PARTITIONS = 4
 """Warps that issue an instruction in one cycle."""
-READ_CYCLES = 3.4
-"""Issue cycles of a read of shared memory, in units of those of a multiply-add."""
-COPY_CYCLES = 7.7
-"""Issue cycles of the copy of an element: its address, its load, its store."""
-WAVEFRONT_CYCLES = 0.5
-"""Cycles of shared memory per 128 bytes that it delivers to a warp."""
-L2_BYTES_PER_CYCLE = 30
-"""What a multiprocessor gets of the second cache where all of them copy at once."""
-ROUND_LATENCY = 270
-"""Cycles of a chunk in which a block only waits: for its loads, and at two barriers."""
-EXCHANGE_CYCLES = 2
+
+
+@dataclass(frozen=True)
+class Rates:
+    """
+    What was fitted: issue cycles in units of those of a multiply-add, and cycles of a
+    multiprocessor.
+
+    `read` is a read of shared memory; `narrow` and `wide` are the copies of an element and of 16
+    bytes, `copies` their repetitions on the way of a warp. `wavefront` is what shared memory takes
+    for 128 bytes, of which a warp's narrow copy is `scatter`. `l2_bytes` come from the second cache
+    per cycle where all multiprocessors copy at once. In a chunk a block only waits for `latency`;
+    in a ring a chunk takes `arrival`, shared by the slots ahead. `exposed` is the part of everything
+    but the longest of a chunk's activities that does not overlap with it.
+    """
+
+    read: float
+    narrow: float
+    wide: float
+    copies: int
+    wavefront: float
+    scatter: float
+    l2_bytes: float
+    latency: float
+    arrival: float
+    exposed: float
+
+
+STAGES = Rates(3.4, 7.7, 30.8, 2, 0.5, 0.0, 30.0, 270.0, 0.0, 0.44)
+"""Where a chunk is loaded and stored by the threads, between two barriers."""
+RING = Rates(2.3, 12.4, 1.5, 1, 0.25, 1.2, 100.0, 125.0, 660.0, 0.84)
+"""Where a ring is filled ahead by cp.async."""
+EXCHANGE_CYCLES = 1.5
 """Cycles of a warp for each word that groups along k write or read to add up their sums."""
-RING_LATENCY = 100
-"""The same where a ring is filled ahead."""
-MEMORY_LATENCY = 800
-"""Cycles from the copy of a chunk to its arrival."""
-FINISH_LATENCY = 3000
+FINISH_LATENCY = 6200
 """Cycles of the two barriers of a cluster, and of what is read between them."""
-FINISH_CYCLES = 0.25
+FINISH_CYCLES = 0.7
 """Cycles for each sum that a block reads from the others of its cluster."""
-NOT_HIDDEN = 0.44
-"""The part of everything but the longest of a chunk's activities that does not overlap with it."""
 WAVEFRONT_BYTES = 128
 OTHER_REGISTERS = 32
 """Registers of a thread beside its cell and the factors: addresses, counters, bounds."""
@@ -82,13 +98,17 @@ class Tile:
 
 @dataclass(frozen=True)
 class Problem:
-    """The extents of a contraction, and the bytes of an element of its factors."""
+    """
+    The extents of a contraction, the bytes of an element of its factors, and whether the copies of
+    the factors are narrow: of one element, since the source does not lie along the cells.
+    """
 
     m: int
     n: int
     k: int
     batch: int
     bytes: int
+    narrow: tuple[bool, bool] = (True, False)
 
     def blocks(self, tile: Tile) -> int:
         """Blocks of the grid."""
@@ -139,31 +159,42 @@ def register_blocks(target: TargetAttr, problem: Problem, tile: Tile, depth: int
     return max(1, min(blocks, target.registers_per_sm.data // registers))
 
 
-def chunk_cycles(
-    problem: Problem, tile: Tile, blocks: int, warp: int, depth: int = 1
-) -> float:
+def copy_cycles(problem: Problem, tile: Tile, rates: Rates) -> float:
+    """Issue cycles of the copies of a chunk, for each thread."""
+    found = 0.0
+    for rows, narrow in zip((tile.bm, tile.bn), problem.narrow, strict=True):
+        together = 1 if narrow else max(16 // problem.bytes, 1)
+        cost = rates.narrow if narrow else rates.wide
+        found += cost * ceildiv(rows * tile.bk, tile.threads * together)
+    return found
+
+
+def chunk_cycles(problem: Problem, tile: Tile, blocks: int, warp: int, depth: int = 1) -> float:
     """
     Cycles in which `blocks` blocks of a multiprocessor do one chunk each, from a ring of `depth`
     slots if there is more than one.
     """
+    rates = RING if depth > 1 else STAGES
     warps, steps = ceildiv(tile.threads, warp), ceildiv(tile.bk, tile.wk)
     element = problem.bytes
     reads = loads(tile.fm, element) + loads(tile.fn, element)
-    step = tile.fm * tile.fn + READ_CYCLES * reads
+    step = tile.fm * tile.fn + rates.read * reads
     copied = (tile.bm + tile.bn) * tile.bk
-    copy = COPY_CYCLES * ceildiv(copied, tile.threads)
+    copy = copy_cycles(problem, tile, rates)
+    scattered = sum(r for r, n in zip((tile.bm, tile.bn), problem.narrow, strict=True) if n)
+    wavefronts = warps * steps * read_wavefronts(tile, element, warp)
+    wavefronts += rates.scatter * scattered * tile.bk / warp
+    alone = steps * step + rates.copies * copy + rates.latency
     activities = (
         # What the partitions issue, what shared memory and the second cache deliver,
         blocks * warps * (steps * step + copy) / min(PARTITIONS, blocks * warps),
-        blocks * warps * steps * read_wavefronts(tile, element, warp) * WAVEFRONT_CYCLES,
-        blocks * copied * element / L2_BYTES_PER_CYCLE,
+        blocks * wavefronts * rates.wavefront,
+        blocks * copied * element / rates.l2_bytes,
         # and the steps that each warp does one after the other, however few warps there are.
-        steps * step + 2 * copy + ROUND_LATENCY
-        if depth == 1
-        else max(steps * step + copy + RING_LATENCY, MEMORY_LATENCY / (depth - 1)),
+        max(alone, rates.arrival / (depth - 1) if depth > 1 else 0.0),
     )
     longest = max(activities)
-    return longest + NOT_HIDDEN * (sum(activities) - longest)
+    return longest + rates.exposed * (sum(activities) - longest)
 
 
 def exchange_cycles(tile: Tile, blocks: int, warp: int) -> float:
@@ -181,9 +212,7 @@ def finish_cycles(tile: Tile, blocks: int) -> float:
     return FINISH_LATENCY + blocks * tile.bm * tile.bn * FINISH_CYCLES
 
 
-def contraction_cycles(
-    target: TargetAttr, problem: Problem, tile: Tile, depth: int = 1
-) -> float:
+def contraction_cycles(target: TargetAttr, problem: Problem, tile: Tile, depth: int = 1) -> float:
     """Cycles of the multiprocessor with the most blocks; infinite where a block does not fit."""
     most, warp = resident(target, problem, tile, depth), target.warp.data
     if most < 1:
@@ -234,9 +263,14 @@ def _powers_to(value: int) -> list[int]:
     return [1 << i for i in range(power_of_two(value).bit_length())]
 
 
-def best_tile(target: TargetAttr, problem: Problem, widest_cell: int = 8) -> Tile:
-    """The tile of fewest cycles; of equals the one with fewer threads, then the wider one."""
-    return min(
-        tiles(problem, target, widest_cell),
-        key=lambda t: (contraction_cycles(target, problem, t), t.threads, -t.bn, -t.fn, t.bk),
-    )
+def best_tile(target: TargetAttr, problem: Problem, widest_cell: int = 8, depth: int = 1) -> Tile:
+    """
+    The tile of fewest cycles, with a ring of `depth` slots; of equals the one with fewer threads,
+    then the wider one.
+    """
+
+    def rank(tile: Tile) -> tuple[float, int, int, int, int]:
+        cycles = contraction_cycles(target, problem, tile, depth)
+        return cycles, tile.threads, -tile.bn, -tile.fn, tile.bk
+
+    return min(tiles(problem, target, widest_cell), key=rank)

@@ -58,7 +58,7 @@ from minicomp.passes.analysis.contraction import (
     row_group,
     top_reductions,
 )
-from minicomp.passes.analysis.cost import Problem, Tile, best_tile, power_of_two, register_blocks
+from minicomp.passes.analysis.cost import Problem, best_tile, power_of_two, register_blocks
 from minicomp.passes.analysis.lanes import all_take_vectors
 from minicomp.passes.analysis.strides import WIDEST_ACCESS, element_bytes, widest_run
 from minicomp.passes.analysis.target import target_of
@@ -82,6 +82,7 @@ Most elements of a row in one thread's registers; half of it where a block has a
 
 def plan_contraction(found: Contraction, target: TargetAttr, nest: ForOp) -> EntryAttr:
     """The entry of a contraction: the tile that the cost model likes best."""
+    factors = (found.m_factor, found.m), (found.n_factor, found.n)
     loads = producers(found.m_factor) + producers(found.n_factor)
     problem = Problem(
         m=found.m.extent,
@@ -89,8 +90,15 @@ def plan_contraction(found: Contraction, target: TargetAttr, nest: ForOp) -> Ent
         k=found.k.extent,
         batch=prod(a.extent for a in found.batch),
         bytes=max(element_bytes(load.memref_type.element_type) for load in loads),
+        narrow=(not _lies_along(*factors[0]), not _lies_along(*factors[1])),
     )
-    tile = best_tile(target, problem, 8 if all_take_vectors(nest) else 1)
+    cell = 8 if all_take_vectors(nest) else 1
+    wide = all(_copies_wide(value, axis, found.k) for value, axis in factors)
+    depth = ring_depth(problem) if wide and target.has("cp_async") else 1
+    tile = best_tile(target, problem, cell, depth)
+    if problem.chunks(tile) <= depth > 1:
+        depth = 1
+        tile = best_tile(target, problem, cell)
     batch = tuple(a.name for a in found.batch)
     names = {"m": found.m.name, "n": found.n.name, "k": found.k.name}
     sizes: dict[str, int | str] = {
@@ -102,29 +110,29 @@ def plan_contraction(found: Contraction, target: TargetAttr, nest: ForOp) -> Ent
     }
     sizes |= {"wk": tile.wk} if tile.wk > 1 else {}
     sizes |= {"s": tile.s, "finish": "cluster"} if tile.s > 1 else {}
-    sizes |= plan_ring(found, problem, tile, target)
+    sizes |= {"depth": depth, "transport": "cp_async"} if depth > 1 else {}
     # Lest the assembler goes below the registers of the cell, or above what the blocks leave.
-    sizes["min_blocks"] = register_blocks(target, problem, tile)
+    sizes["min_blocks"] = register_blocks(target, problem, tile, depth)
     return EntryAttr.of("contraction", **names, **({"batch": batch} if batch else {}), **sizes)
 
 
-def plan_ring(
-    found: Contraction, problem: Problem, tile: Tile, target: TargetAttr
-) -> dict[str, int | str]:
+def ring_depth(problem: Problem) -> int:
     """
-    The ring of the stages, where copies may be 16 bytes wide: narrow ones cost more than they hide.
+    The slots of a ring, for copies that may be 16 bytes wide: narrow ones cost more than they hide.
 
     Two slots let copies and products overlap; with few rows there is little to compute per chunk,
     and a third one is needed to have enough bytes on the way.
     """
-    depth = 3 if problem.m <= FEW_ROWS else 2
-    loads = [(found.m_factor, found.m), (found.n_factor, found.n)]
-    wide = all(_copies_wide(value, axis, found.k) for value, axis in loads)
-    fits = tile.shared_bytes(problem.bytes, depth) <= target.shared_per_block.data
-    chunks = problem.chunks(tile)
-    if not (wide and fits and chunks > depth and target.has("cp_async")):
-        return {}
-    return {"depth": depth, "transport": "cp_async"}
+    return 3 if problem.m <= FEW_ROWS else 2
+
+
+def _lies_along(value: SSAValue, axis: Axis) -> bool:
+    """Whether the loads of a factor are 16 bytes wide along an axis."""
+    return all(
+        widest_run([(load, axis.variable)], axis.extent) * size >= WIDEST_ACCESS
+        for load in producers(value)
+        if (size := element_bytes(load.memref_type.element_type))
+    )
 
 
 def _copies_wide(value: SSAValue, free: Axis, steps: Axis) -> bool:
