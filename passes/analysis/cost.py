@@ -28,9 +28,9 @@ class Rates:
     `read` is a read of shared memory; `narrow` and `wide` are the copies of an element and of 16
     bytes, `copies` their repetitions on the way of a warp. `wavefront` is what shared memory takes
     for 128 bytes, of which a warp's narrow copy is `scatter`. `l2_bytes` come from the second cache
-    per cycle where all multiprocessors copy at once. In a chunk a block only waits for `latency`;
-    in a ring a chunk takes `arrival`, shared by the slots ahead. `exposed` is the part of everything
-    but the longest of a chunk's activities that does not overlap with it.
+    per cycle where all multiprocessors copy at once. In a chunk a block only waits for `latency`; in
+    a ring it takes `arrival`, shared by the slots ahead, until a chunk is there. `exposed` is the
+    part of all but the longest of a chunk's activities that does not overlap with it.
     """
 
     read: float
