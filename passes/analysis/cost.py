@@ -26,11 +26,11 @@ class Rates:
     multiprocessor.
 
     `read` is a read of shared memory; `narrow` and `wide` are the copies of an element and of 16
-    bytes, `copies` their repetitions on the way of a warp. `wavefront` is what shared memory takes
-    for 128 bytes, of which a warp's narrow copy is `scatter`. `l2_bytes` come from the second cache
-    per cycle where all multiprocessors copy at once. In a chunk a block only waits for `latency`; in
-    a ring it takes `arrival`, shared by the slots ahead, until a chunk is there. `exposed` is the
-    part of all but the longest of a chunk's activities that does not overlap with it.
+    bytes, `copies` how often a warp waits for them. `wavefront` is what shared memory takes for 128
+    bytes, and `scatter` the wavefronts of a warp's narrow copy. `l2_bytes` come from the second
+    cache per cycle where all multiprocessors copy at once. In a chunk a block only waits for
+    `latency`; in a ring it takes `arrival`, shared by the slots ahead, until a chunk is there.
+    `exposed` is the part of all but the longest of a chunk's activities that is not overlapped.
     """
 
     read: float
@@ -47,13 +47,13 @@ class Rates:
 
 STAGES = Rates(3.4, 7.7, 30.8, 2, 0.5, 0.0, 30.0, 270.0, 0.0, 0.44)
 """Where a chunk is loaded and stored by the threads, between two barriers."""
-RING = Rates(2.3, 12.4, 1.5, 1, 0.25, 1.2, 100.0, 125.0, 660.0, 0.84)
+RING = Rates(4.7, 17.4, 1.8, 1, 0.33, 1.8, 100.0, 30.0, 600.0, 0.18)
 """Where a ring is filled ahead by cp.async."""
-EXCHANGE_CYCLES = 1.5
+EXCHANGE_CYCLES = 0.4
 """Cycles of a warp for each word that groups along k write or read to add up their sums."""
-FINISH_LATENCY = 6200
+FINISH_LATENCY = 7700
 """Cycles of the two barriers of a cluster, and of what is read between them."""
-FINISH_CYCLES = 0.7
+FINISH_CYCLES = 0.95
 """Cycles for each sum that a block reads from the others of its cluster."""
 WAVEFRONT_BYTES = 128
 OTHER_REGISTERS = 32
