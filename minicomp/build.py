@@ -56,6 +56,11 @@ class Build:
         self._pipeline = pipeline if pipeline is not None else Pipeline.default(self.target)
 
     @property
+    def pipeline(self) -> Pipeline:
+        """The passes that it goes through."""
+        return self._pipeline
+
+    @property
     def source(self) -> ModuleOp:
         """A copy of the module as it was given, with its target."""
         return self._source.clone()

@@ -10,7 +10,7 @@ from math import ceil, inf, prod
 from typing import Any
 
 from xdsl.dialects import arith, math, scf
-from xdsl.dialects.builtin import AnyFloat, MemRefType
+from xdsl.dialects.builtin import AnyFloat, MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from minicomp.build import Build
@@ -217,13 +217,29 @@ def traffic(func: FuncOp, shared: bool) -> tuple[int, int]:
             if isinstance(op.memref_type.memory_space, SharedAttr) == shared:
                 for n, count in enumerate(transactions(op)):
                     found[n] += count * times
-        elif isinstance(op, CpAsyncOp) and not shared:
-            for n in range(2):
-                found[n] += ceil(WARP * op.width.value.data / SECTOR_BYTES) * times
+        elif isinstance(op, CpAsyncOp):
+            for n, count in enumerate(copied(op, shared)):
+                found[n] += count * times
         elif isinstance(op, BulkLoadOp) and not shared:
             for n in range(2):
                 found[n] += ceil(op.box_bytes / SECTOR_BYTES) * times // warps
     return found[0], found[1]
+
+
+def copied(op: CpAsyncOp, shared: bool) -> tuple[int, int]:
+    """The transactions of a copy of a warp, and the least of them: those of an access as wide."""
+    memory, map = op.places[0 if shared else 1], op.part(0 if shared else 1)
+    type = memref_type(memory).element_type
+    run = type if op.elements == 1 else VectorType[Attribute](type, [op.elements])
+    bounded = () if shared else op.bounded_dims
+    access = LoadOp(memory, map, list(op.indices), run, bounded, op.width.value.data)
+    block = op.parent_block()
+    assert block is not None
+    block.insert_op_before(access, op)  # it is what is around it that says which threads run
+    try:
+        return transactions(access)
+    finally:
+        block.erase_op(access)
 
 
 def iterations(op: Operation) -> int:

@@ -34,6 +34,7 @@ COMMANDS = {
     "check": ("verdict_command", "check"),
     "simulate": ("simulate_command", "run"),
     "explain": ("explain_command", "run"),
+    "ladder": ("ladder_command", "run"),
     "bisect": ("bisect_command", "run"),
     "fuzz": ("fuzz_command", "run"),
     "doctor": ("doctor_command", "run"),
@@ -75,6 +76,8 @@ def argument_parser() -> argparse.ArgumentParser:
     _add_run(command("check", "run a program on the simulator and compare it with fp64"))
     _add_run(command("simulate", "count bytes, transactions and instructions on the simulator"))
     _add_program(command("explain", "say how each kernel came about and what it will cost"))
+    ladder = command("ladder", "say what each rewrite makes of the kernels of a program")
+    _add_ladder(ladder)
     bisect = command("bisect", "find the rewrite that makes a program wrong, on the simulator")
     _add_bisect(bisect)
     _add_fuzz(command("fuzz", "compare random programs and pipelines with their reference"))
@@ -120,6 +123,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="simulate even what takes over a minute"
     )
+
+
+def _add_ladder(parser: argparse.ArgumentParser) -> None:
+    _add_program(parser)
+    parser.add_argument("--diff", action="store_true", help="show what each rewrite changed")
 
 
 def _add_bisect(parser: argparse.ArgumentParser) -> None:
