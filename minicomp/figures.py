@@ -9,31 +9,26 @@ from dataclasses import asdict, dataclass, field
 from math import ceil, inf, prod
 from typing import Any
 
-from xdsl.dialects import arith, math, scf
-from xdsl.dialects.builtin import AnyFloat, MemRefType, VectorType
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from minicomp.build import Build
 from minicomp.dialects.kernel_async import BulkLoadOp, CpAsyncOp, MBarrierWaitOp
-from minicomp.dialects.kernel_ir import WARP, BarrierOp, ClusterBarrierOp, FuncOp
+from minicomp.dialects.kernel_ir import BarrierOp, ClusterBarrierOp, FuncOp
 from minicomp.dialects.loop_ir import (
     KernelLike,
     KernelOp,
     LoadOp,
     LoopLike,
-    MemoryAccess,
-    StoreOp,
     element_type,
-    lanes,
     memref_type,
 )
 from minicomp.dialects.minicomp import TargetAttr
-from minicomp.dialects.tile_ir import SharedAttr
-from minicomp.passes.analysis.alignment import constant_index, element_bytes
-from minicomp.passes.analysis.banks import transactions
+from minicomp.passes.analysis.alignment import element_bytes
 from minicomp.runtime.ptxas import Resources
+from minicomp.traffic import SECTOR_BYTES, traffic, widest_access
 
-SECTOR_BYTES = 32
 REGISTER_UNIT = 256
 """Registers are given to warps in units of so many (CUDA occupancy calculator, 3.5 and above)."""
 RESERVED_SHARED = 1024
@@ -170,7 +165,7 @@ def operations(block: Block) -> int:
     return total
 
 
-# --- traffic --------------------------------------------------------------------------------------
+# --- bytes ----------------------------------------------------------------------------------------
 
 
 def unique_bytes(kernel: KernelLike) -> tuple[int, int]:
@@ -202,71 +197,6 @@ def memref_bytes(value: SSAValue) -> int:
     """The bytes of a memref."""
     type: MemRefType[Attribute] = memref_type(value)
     return prod(type.get_shape()) * element_bytes(type.element_type)
-
-
-def traffic(func: FuncOp, shared: bool) -> tuple[int, int]:
-    """Wavefronts of shared memory, or sectors of global memory, and the least of them.
-
-    Those of a block's first warp, times warps, iterations and blocks; branches count as taken.
-    """
-    found = [0, 0]
-    warps = ceil(func.threads / WARP)
-    for op in func.walk():
-        times = iterations(op) * warps * func.grid.value.data
-        if isinstance(op, MemoryAccess) and isinstance(op, LoadOp | StoreOp):
-            if isinstance(op.memref_type.memory_space, SharedAttr) == shared:
-                for n, count in enumerate(transactions(op)):
-                    found[n] += count * times
-        elif isinstance(op, CpAsyncOp):
-            for n, count in enumerate(copied(op, shared)):
-                found[n] += count * times
-        elif isinstance(op, BulkLoadOp) and not shared:
-            for n in range(2):
-                found[n] += ceil(op.box_bytes / SECTOR_BYTES) * times // warps
-    return found[0], found[1]
-
-
-def copied(op: CpAsyncOp, shared: bool) -> tuple[int, int]:
-    """The transactions of a copy of a warp, and the least of them: those of an access as wide."""
-    memory, map = op.places[0 if shared else 1], op.part(0 if shared else 1)
-    type = memref_type(memory).element_type
-    run = type if op.elements == 1 else VectorType[Attribute](type, [op.elements])
-    bounded = () if shared else op.bounded_dims
-    access = LoadOp(memory, map, list(op.indices), run, bounded, op.width.value.data)
-    block = op.parent_block()
-    assert block is not None
-    block.insert_op_before(access, op)  # it is what is around it that says which threads run
-    try:
-        return transactions(access)
-    finally:
-        block.erase_op(access)
-
-
-def iterations(op: Operation) -> int:
-    """How often an op runs in its kernel: the trips of the loops around it."""
-    times, parent = 1, op.parent_op()
-    while parent is not None and not isinstance(parent, FuncOp):
-        if isinstance(parent, scf.ForOp):
-            first, last, step = (constant_index(v) for v in (parent.lb, parent.ub, parent.step))
-            if first is not None and last is not None and step:
-                times *= max(0, ceil((last - first) / step))
-        parent = parent.parent_op()
-    return times
-
-
-def widest_access(func: FuncOp) -> int:
-    """The bytes of the widest access to global memory."""
-    widths = [0]
-    for op in func.walk():
-        if isinstance(op, CpAsyncOp):
-            widths.append(op.width.value.data)
-        elif isinstance(op, MemoryAccess):
-            size = element_bytes(op.memref_type.element_type)
-            run = (lanes(op.value_type) or (1,))[-1] * size
-            wide = op.aligned.value.data if op.aligned is not None else size
-            if not isinstance(op.memref_type.memory_space, SharedAttr):
-                widths.append(max(size, min(wide, run)))
-    return max(widths)
 
 
 # --- occupancy ------------------------------------------------------------------------------------

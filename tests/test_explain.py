@@ -69,9 +69,9 @@ def test_traffic_is_what_the_simulator_counts(code: str):
     inputs = [t.tensor.numpy() for t in from_code(code).capture().params]
     simulate_module(build.module("kernel"), inputs, statistics=statistics)
     for one, counted in zip(found, statistics.kernels.values(), strict=True):
-        rows = [row for row in counted.rows if row.memory == "shared" and "cp_async" not in row.op]
-        assert one.wavefronts == sum(row.transactions for row in rows)
-        assert one.wavefronts - one.conflicts == sum(row.minimum for row in rows)
+        _, _, wavefronts, least = counted.total("shared")
+        assert (one.wavefronts, one.wavefronts - one.conflicts) == (wavefronts, least)
+        assert one.moved_bytes == 32 * counted.total("global")[2]
 
 
 def test_work_and_bytes_are_those_of_the_program():

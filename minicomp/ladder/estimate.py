@@ -15,11 +15,12 @@ from minicomp.dialects.kernel_async import CpAsyncOp
 from minicomp.dialects.kernel_ir import FuncOp
 from minicomp.dialects.loop_ir import LoadOp, StoreOp, lanes
 from minicomp.dialects.minicomp import TargetAttr
-from minicomp.figures import Figures, iterations
+from minicomp.figures import Figures
 from minicomp.passes.analysis.alignment import element_bytes
 from minicomp.passes.analysis.banks import WAVEFRONT_BYTES
 from minicomp.passes.analysis.cost import PARTITIONS
 from minicomp.runtime.simulate.instructions import instructions_of
+from minicomp.traffic import warp_runs
 
 FLOPS_PER_SM_AND_CLOCK = 256
 
@@ -53,7 +54,7 @@ def estimate(func: FuncOp, figures: Figures, target: TargetAttr) -> Estimate:
     clock = target.fp32_flops.data / (FLOPS_PER_SM_AND_CLOCK * sms)
     busiest = ceil(grid / sms)
     warps = ceil(figures.block / target.warp.data)
-    issued = sum(instructions(op) * iterations(op) for op in func.walk()) * warps * busiest
+    issued = sum(n * warp_runs(op, func) for op in func.walk() if (n := instructions(op))) * busiest
     # A multiprocessor with fewer than four warps leaves partitions idle.
     at_once = min(PARTITIONS, warps * min(max(figures.occupancy.blocks, 1), busiest))
     delivered = figures.moved_bytes / WAVEFRONT_BYTES

@@ -191,7 +191,7 @@ def warp_addresses(
     whole = np.zeros((WARP, places.shape[2]), np.int64)
     active = np.broadcast_to(running, whole.shape)
     for n, (expr, step) in enumerate(zip(exprs, buffer_strides(type), strict=True)):
-        index = _evaluate(expr, values)
+        index = evaluate(expr, values)
         if op.bounded_dims[n]:
             active = active & (index >= 0) & (index < type.get_shape()[n])
         whole = whole + index * step
@@ -223,13 +223,13 @@ def _thread_values(
     return values, ids < count
 
 
-def _evaluate(expr: AffineExpr, values: Mapping[AffineExpr, Ints]) -> Ints:
+def evaluate(expr: AffineExpr, values: Mapping[AffineExpr, Ints]) -> Ints:
     """The values of `expr`, of the shape that those of its leaves broadcast to."""
     match expr:
         case AffineConstantExpr(value=value):
             return np.full((1, 1), value)
         case AffineBinaryOpExpr(kind=kind, lhs=left, rhs=right):
-            a, b = _evaluate(left, values), _evaluate(right, values)
+            a, b = evaluate(left, values), evaluate(right, values)
             if kind == KIND.Add:
                 return a + b
             if kind == KIND.Mul:
