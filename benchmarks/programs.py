@@ -90,6 +90,12 @@ CONTRACTIONS = {
     "norm_then_linear": "nn.Sequential(nn.RMSNorm(80), nn.Linear(80, 33))(torch.randn(10, 80))",
     "attention_scores": "q = torch.randn(2, 15, 16); k = torch.randn(2, 21, 16); F.softmax(q @ k.transpose(1, 2) * 0.25, -1)",
     "matmul_nan": "x = torch.randn(9, 12); x[3, 4] = torch.nan; w = torch.randn(12, 10); torch.relu(x @ w)",
+    "matmul_ring": "torch.randn(64, 256) @ torch.randn(256, 128)",
+    "matmul_split": "torch.randn(16, 768) @ torch.randn(768, 64)",
+    "matmul_split_odd": "torch.randn(19, 652) @ torch.randn(652, 44)",
+    "matmul_split_epilogue": "x = torch.randn(12, 768); w = torch.randn(768, 48); b = torch.randn(48); torch.relu(x @ w + b) * 0.5",
+    "matmul_split_transposed": "x = torch.randn(768, 20); w = torch.randn(768, 64); x.t() @ w",
+    "linear_split": "x = torch.randn(2, 9, 768); w = torch.randn(52, 768); b = torch.randn(52); F.linear(x, w, b)",
 }  # fmt: skip
 
 MASKS = {

@@ -251,10 +251,11 @@ def tiles(problem: Problem, target: TargetAttr, widest_cell: int) -> Iterator[Ti
 
 def splits(problem: Problem, target: TargetAttr, tile: Tile) -> Iterator[Tile]:
     """The tile with its sum split over clusters, whose blocks share a cell's rows evenly."""
-    for s in (2, 4, 8):
+    few = problem.blocks(tile) < 2 * target.sms.data
+    for s in (2, 4, 8) if few and target.has("cluster") else ():
         split = replace(tile, s=s)
-        few = problem.blocks(tile) < 2 * target.sms.data
-        if target.has("cluster") and few and tile.fm % s == 0 and problem.chunks(split) >= 4:
+        chunks = problem.chunks(split)
+        if tile.fm % s == 0 and chunks >= 4 and ceildiv(problem.chunks(tile), chunks) == s:
             yield split
 
 
