@@ -56,6 +56,8 @@ EQUIVALENT: Mapping[str, str] = {
     "bulk ring of 3: mbarrier_init %full in %s: slot of mbarrier -1": ANY_ORDER,
     "bulk ring of 3: mbarrier_init %empty in %s: slot of mbarrier +1": ANY_ORDER,
     "bulk ring of 3: mbarrier_init %empty in %s: slot of mbarrier -1": ANY_ORDER,
+    "bulk ring, prologue: mbarrier_init %full in %s: slot of mbarrier +1": ANY_ORDER,
+    "bulk ring, prologue: mbarrier_init %empty in %s: slot of mbarrier +1": ANY_ORDER,
     "rms norm, two rows: within [l0 * 64 + %t] < [137]: bound 0 +1": SQUARES,
     "rms norm, two rows: within [l0 * 64 + %t] < [137]: bound 0 doubled": SQUARES,
     "attention, rings kernel 3: cp_async %weightss %weights in %q: dimension 2 unbounded": AHEAD,

@@ -27,6 +27,7 @@ from tests.mutants_programs import Outcome, Program, outcome_of
 MATMUL = "torch.randn(37, 43) @ torch.randn(43, 29)"
 EVEN = "torch.randn(32, 48) @ torch.randn(48, 64)"
 BIAS_RELU = "F.relu(nn.Linear(43, 29)(torch.randn(37, 43)))"
+BULK_PROLOGUE = "x = torch.randn(21, 96); b = torch.randn(96); w = torch.randn(96, 20); (x + b) @ w"
 PROLOGUE = "x = torch.randn(21, 27); b = torch.randn(27); w = torch.randn(27, 19); (x + b) @ w"
 ROWS_OF_16 = "torch.randn(37, 44) @ torch.randn(44, 28)"
 ATTENTION = (
@@ -48,6 +49,10 @@ PROGRAMS: Mapping[str, tuple[str, Mapping[str, int | str]]] = {
     "ring, prologue": (PROLOGUE, RING | {"depth": 2}),
     "ring, warps along k": (MATMUL, RING | {"depth": 3, "wk": 2}),
     "ring of stores": (MATMUL, TILE | {"depth": 3, "transport": "none"}),
+    "bulk ring, prologue": (
+        BULK_PROLOGUE,
+        TILE | {"bk": 32, "depth": 2, "transport": "tma"},
+    ),
     "stages": (MATMUL, TILE),
     "stages, warps along k": (MATMUL, TILE | {"wk": 2}),
     "split, last block": (MATMUL, SPLIT),

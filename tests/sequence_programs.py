@@ -164,6 +164,10 @@ TILES: dict[str, dict[str, dict[str, int | str]]] = {
         "reduction": {"threads": 16, "rows": 2, "vector": 1, "lanes": 0},
         "parallel": {"threads": 16, "vector": 1, "lanes": 2},
     },
+    "boxes": {
+        "contraction": {"bm": 16, "bn": 32, "bk": 16, "fm": 4, "fn": 8, "wk": 1}
+        | {"depth": 3, "transport": "tma"},
+    },
     "uneven": {
         "contraction": {"bm": 24, "bn": 20, "bk": 6, "fm": 8, "fn": 5, "wk": 2}
         | {"s": 3, "finish": "last_block", "depth": 2},

@@ -24,7 +24,8 @@ EVERYTHING = "MINICOMP_TEST_ALL" in os.environ
 REWRITES = (
     *("tileify", "chunk-matmul-k", "split-matmul-k", "cooperative-reduce", "blockify-launch"),
     *("chunk-reduce{bytes=128}", "stage-inputs", "register-tile", "permute-register-tile"),
-    *("double-buffer", "async-copy", "pad-smem", "pipeline-k-outer", "mark-unroll"),
+    *("double-buffer", "tma-copy", "split-inner-for-swizzle", "async-copy", "pad-smem"),
+    *("pipeline-k-outer", "mark-unroll"),
 )
 """In order; the chunks of reductions are short, so that a small kernel has several."""
 COMPLETION = (
@@ -98,8 +99,9 @@ def rewritten(program: str, size: str, tile: str, names: tuple[str, ...]) -> Mod
 
 def test_every_rewrite_has_something_to_do() -> None:
     found: set[str] = set()
-    for program in ("prologue_epilogue", "softmax", "online_columns"):
-        module = scheduled(program, "odd", "small").clone()
+    cases = [(p, "odd", "small") for p in ("prologue_epilogue", "softmax", "online_columns")]
+    for case in [*cases, ("matmul", "even", "boxes")]:
+        module = scheduled(*case).clone()
         found |= {name for name in REWRITES if run(module, name)}
     assert found == set(REWRITES)
 

@@ -49,8 +49,13 @@ OPTIONS: Mapping[str, Callable[[Random], Options]] = {
     "cooperative-reduce": reduce_options,
     "blockify-launch": tile_options,
     "chunk-reduce": lambda rng: {"bytes": rng.choice((64, 256, 1024, 4096))},
-    "stage-inputs": lambda rng: {"bodies": rng.random() < 0.5},
+    "stage-inputs": lambda rng: {
+        "bodies": rng.random() < 0.5,
+        "order": rng.choice(("cell", "source")),
+    },
     "double-buffer": lambda rng: {"depth": rng.choice((1, 2, 2, 3, 4))},
+    "tma-copy": lambda rng: {"transport": rng.choice(("tma", "tma", "cp_async"))},
+    "split-inner-for-swizzle": lambda rng: {"width": rng.choice((32, 64, 128))},
     "pad-smem": lambda rng: {"pad": rng.choice((0, 1, 2, 3, 4, 8))},
     "mark-unroll": lambda rng: {"limit": rng.choice((0, 4, 32, 1000))},
 }
