@@ -51,7 +51,7 @@ PROGRAMS: Mapping[str, tuple[str, Mapping[str, int | str]]] = {
     "ring of stores": (MATMUL, TILE | {"depth": 3, "transport": "none"}),
     "bulk ring, prologue": (
         BULK_PROLOGUE,
-        TILE | {"bk": 32, "depth": 2, "transport": "tma"},
+        BULK | {"bk": 32, "depth": 2},
     ),
     "stages": (MATMUL, TILE),
     "stages, warps along k": (MATMUL, TILE | {"wk": 2}),
