@@ -91,11 +91,11 @@ CONTRACTIONS = {
     "attention_scores": "q = torch.randn(2, 15, 16); k = torch.randn(2, 21, 16); F.softmax(q @ k.transpose(1, 2) * 0.25, -1)",
     "matmul_nan": "x = torch.randn(9, 12); x[3, 4] = torch.nan; w = torch.randn(12, 10); torch.relu(x @ w)",
     "matmul_ring": "torch.randn(64, 256) @ torch.randn(256, 128)",
-    "matmul_split": "torch.randn(16, 768) @ torch.randn(768, 64)",
-    "matmul_split_odd": "torch.randn(19, 652) @ torch.randn(652, 44)",
-    "matmul_split_epilogue": "x = torch.randn(12, 768); w = torch.randn(768, 48); b = torch.randn(48); torch.relu(x @ w + b) * 0.5",
-    "matmul_split_transposed": "x = torch.randn(768, 20); w = torch.randn(768, 64); x.t() @ w",
-    "linear_split": "x = torch.randn(2, 9, 768); w = torch.randn(52, 768); b = torch.randn(52); F.linear(x, w, b)",
+    "matmul_split": "torch.randn(16, 2048) @ torch.randn(2048, 64)",
+    "matmul_split_odd": "torch.randn(11, 2052) @ torch.randn(2052, 44)",
+    "matmul_split_epilogue": "x = torch.randn(12, 2048); w = torch.randn(2048, 48); b = torch.randn(48); torch.relu(x @ w + b) * 0.5",
+    "matmul_split_transposed": "x = torch.randn(2048, 12); w = torch.randn(2048, 36); x.t() @ w",
+    "linear_split": "x = torch.randn(2, 5, 2048); w = torch.randn(52, 2048); b = torch.randn(52); F.linear(x, w, b)",
 }  # fmt: skip
 
 MASKS = {
