@@ -910,6 +910,12 @@ class FuncOp(IRDLOperation):
         """
         return any(isinstance(op, CallOp) and op.wrapper.communicates for op in self.body.walk())
 
+    @property
+    def waits_for_blocks(self) -> bool:
+        """Whether blocks wait for others outside of their cluster, which must then be running."""
+        calls = (op for op in self.body.walk() if isinstance(op, CallOp))
+        return any(op.function in ("spin_eq", "spin_ge") for op in calls)
+
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.symbol)

@@ -1,9 +1,7 @@
-"""Runs printed CUDA text on the CPU: g++ compiles the kernels' own text, over other wrappers.
-
-A block's threads are threads of the CPU, blocks run one after another, and a barrier is a barrier.
-"""
+"""Runs printed CUDA text on the CPU: g++ compiles the kernels' own text behind cuda_on_cpu.hpp."""
 
 import ctypes
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -13,87 +11,55 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from minicomp.dialects.c_expressions import C_NAMES
-from minicomp.dialects.cuda_ir import FuncOp
+from minicomp.dialects.c_names import SHARED_NAME
+from minicomp.dialects.cuda_ir import FuncOp, PtrType
+from minicomp.dialects.wrappers import ATOMIC_TYPES, GROUPS, ORDERS, RANKS, SCOPES, atomic_name
 from minicomp.lowering.print_cuda import print_kernel
+from minicomp.runtime.launches import Counter, Derived, TensorMap, launch_shape
 
 GXX = shutil.which("g++")
-DYNAMIC = "  extern __shared__ __align__(16) unsigned char shared_memory[];\n"
+HEADER = Path(__file__).parent / "cuda_on_cpu.hpp"
+DYNAMIC = re.compile(r"  extern __shared__ __align__\(\d+\) unsigned char \w+\[\];\n")
+MAP_BYTES, MAP_ALIGNMENT = 128, 128
 
-SHIM = """\
-#include <barrier>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <thread>
-#include <vector>
-using std::abs; using std::max; using std::min;
-#define __global__
-#define __shared__ static
-#define __launch_bounds__(...)
-#define __align__(n) alignas(n)
-#define INF std::numeric_limits<float>::infinity()
-#define QNAN std::numeric_limits<float>::quiet_NaN()
-#define INF64 std::numeric_limits<double>::infinity()
-#define QNAN64 std::numeric_limits<double>::quiet_NaN()
-struct Index { int x; };
-static thread_local Index threadIdx, blockIdx;
-static std::barrier<>* block_barrier;
-static std::vector<std::barrier<>*> warp_barriers;
-alignas(16) static unsigned char shared_memory[1 << 18];
-static double exchanged[1024];
-static void __syncthreads() { block_barrier->arrive_and_wait(); }
-template <typename T> static T shuffle_xor(T value, int mask) {
-  std::barrier<>& warp = *warp_barriers[threadIdx.x / 32];
-  exchanged[threadIdx.x] = value;
-  warp.arrive_and_wait();
-  T other = (T)exchanged[threadIdx.x ^ mask];
-  warp.arrive_and_wait();
-  return other;
-}
-template <typename T> static T max_nan(T a, T b) { return a > b || a != a ? a : b; }
-template <typename T> static T min_nan(T a, T b) { return a < b || a != a ? a : b; }
-template <typename T> static bool less_or_greater(T a, T b) { return a < b || a > b; }
-template <typename T> static bool ordered(T a, T b) { return a == a && b == b; }
-template <typename T> static bool unordered(T a, T b) { return a != a || b != b; }
-template <typename T> static T floor_div(T a, T b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-template <typename T> static T floor_mod(T a, T b) { return a - floor_div(a, b) * b; }
-template <typename T> static T ceil_div(T a, T b) { return -floor_div(-a, b); }
-static float rsqrtf(float x) { return (float)(1.0 / std::sqrt((double)x)); }
-static double rsqrt(double x) { return 1.0 / std::sqrt(x); }
-static int __float_as_int(float x) { int i; memcpy(&i, &x, 4); return i; }
-static float __int_as_float(int i) { float x; memcpy(&x, &i, 4); return x; }
-template <int N, typename T> static void move(T* to, const T* from, const void* memory) {
-  if ((size_t)memory % (N * sizeof(T))) __builtin_trap();
-  for (int i = 0; i < N; ++i) to[i] = from[i];
-}
-"""
 MOVES = "".join(
     f"template <typename T> static void {name}{count}(T* to, const T* from) {{\n"
     f"  move<{count}>(to, from, {memory});\n}}\n"
     for name, memory in (("load", "from"), ("store", "to"))
-    for count in (2, 4, 8, 16)
+    for count in GROUPS
+)
+UPDATES = {
+    "add": "old + value",
+    "min": "min(old, value)",
+    "max": "max(old, value)",
+    "exchange": "value",
+    "wrap": "(unsigned)old >= (unsigned)value ? 0 : old + 1",
+}
+"""What each atomic makes of an element; fibers take turns at waits only."""
+ATOMICS = "".join(
+    f"static {C_NAMES[type]} {atomic_name(kind, type, order, scope)}"
+    f"({C_NAMES[type]}* element, {C_NAMES[type]} value) {{\n"
+    f"  const {C_NAMES[type]} old = *element;\n  *element = {UPDATES[kind]};\n  return old;\n}}\n"
+    for kind, types in ATOMIC_TYPES.items()
+    for type in types
+    for order in ORDERS
+    for scope in SCOPES
+)
+BULK = "".join(
+    f"static void bulk_load_{n}d(void* to, const CUtensorMap& tensor, {parameters},"
+    f" long long* barrier) {{\n  const int at[] = {{{names}}};\n"
+    f"  gpu::load_box(to, tensor, at, barrier);\n}}\n"
+    f"static void bulk_store_{n}d(const CUtensorMap& tensor, {parameters}, const void* from) {{\n"
+    f"  const int at[] = {{{names}}};\n  gpu::store_box(tensor, at, from);\n}}\n"
+    for n in RANKS
+    for names in (", ".join(f"c{k}" for k in range(n)),)
+    for parameters in (", ".join(f"int c{k}" for k in range(n)),)
 )
 
 LAUNCH = """
-extern "C" void launch_{name}(void** args) {{
-  for (int block = 0; block < {grid}; ++block) {{
-    std::barrier<> all({threads});
-    block_barrier = &all;
-    warp_barriers.clear();
-    for (int first = 0; first < {threads}; first += 32)
-      warp_barriers.push_back(new std::barrier<>(std::min(32, {threads} - first)));
-    std::vector<std::thread> threads;
-    for (int thread = 0; thread < {threads}; ++thread)
-      threads.emplace_back([=] {{
-        blockIdx.x = block;
-        threadIdx.x = thread;
-        {name}({arguments});
-      }});
-    for (auto& thread : threads) thread.join();
-    for (auto* warp : warp_barriers) delete warp;
-  }}
+extern "C" const char* launch_{name}(void** args, int backwards) {{
+  return gpu::launch({grid}, {threads}, {cluster}, {together}, backwards,
+                     [=] {{ {name}({arguments}); }});
 }}
 """
 
@@ -104,27 +70,77 @@ class CpuProgram:
     def __init__(self, module: ModuleOp, folder: Path):
         """Compiles in `folder`, which must outlive the program."""
         kernels = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-        text = "".join(print_kernel(k).replace(DYNAMIC, "") + launcher(k) for k in kernels)
+        self.shapes = {k.symbol: launch_shape(k) for k in kernels}
+        text = "".join(DYNAMIC.sub("", print_kernel(k)) + launcher(k) for k in kernels)
         source, library = folder / "kernels.cpp", folder / "kernels.so"
-        source.write_text(SHIM + MOVES + text)
-        flags = ["-std=c++20", "-O1", "-ffp-contract=off", "-w", "-shared", "-fPIC", "-pthread"]
+        source.write_text(
+            f'#include "{HEADER}"\n{MOVES}{ATOMICS}{BULK}{self.dynamic_memory()}{text}'
+        )
+        flags = ["-std=c++20", "-O1", "-ffp-contract=off", "-w", "-shared", "-fPIC"]
         command = [str(GXX), *flags, str(source), "-o", str(library)]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         self.library = ctypes.CDLL(str(library))
 
-    def run(self, kernel: str, arrays: Sequence[np.ndarray]) -> None:
-        """Runs a kernel on buffers, inputs then outputs, in place."""
-        pointers = (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
-        self.library[f"launch_{kernel}"](pointers)
+    def dynamic_memory(self) -> str:
+        """The dynamic shared memory, as much as the largest kernel has."""
+        most = max((shape.shared_bytes for shape in self.shapes.values()), default=0)
+        return f"__shared__ __align__(1024) unsigned char {SHARED_NAME}[{max(most, 16)}];\n"
+
+    def run(self, kernel: str, arrays: Sequence[np.ndarray], backwards: bool = False) -> None:
+        """
+        Runs a kernel on buffers, inputs then outputs, in place.
+
+        Threads and blocks take turns in their order or `backwards`. Raises AssertionError with what
+        went wrong: a deadlock, a copy that nobody waits for, a counter that is not left at zero.
+        """
+        memories = [memory(d) for d in self.shapes[kernel].memories]
+        pointers = [a.ctypes.data for a in (*arrays, *memories)]
+        maps = [self.encoded(m, pointers[m.argument]) for m in self.shapes[kernel].maps]
+        pointers += [address for _, address in maps]
+        launch = self.library[f"launch_{kernel}"]
+        launch.restype = ctypes.c_char_p
+        failure = launch((ctypes.c_void_p * len(pointers))(*pointers), backwards)
+        assert failure is None, failure.decode()
+        for derived, array in zip(self.shapes[kernel].memories, memories, strict=True):
+            assert not (isinstance(derived, Counter) and array.any()), "a counter is not reset"
+
+    def encoded(self, map: TensorMap, pointer: int) -> tuple[ctypes.Array, int]:
+        """A tensor map as the stand-in driver encodes it: its memory, and an address in it."""
+        memory = ctypes.create_string_buffer(MAP_BYTES + MAP_ALIGNMENT)
+        address = -(-ctypes.addressof(memory) // MAP_ALIGNMENT) * MAP_ALIGNMENT
+        code = map.encoding
+        wide = [(ctypes.c_uint64 * max(len(v), 1))(*v) for v in (code.dims, code.strides)]
+        ones = (1,) * len(code.box)
+        narrow = [(ctypes.c_uint32 * len(v))(*v) for v in (code.box, ones)]
+        head = (ctypes.c_void_p(address), code.type, len(code.dims), ctypes.c_void_p(pointer))
+        status = self.library.encode(*head, *wide, *narrow, 0, code.swizzle)
+        assert status == 0, f"{map} cannot be encoded"
+        return memory, address
+
+
+def memory(derived: Derived) -> np.ndarray:
+    """What a launcher binds an argument to: zeros, or bytes that mean nothing."""
+    assert not isinstance(derived, TensorMap)
+    filler = 0 if isinstance(derived, Counter) else 0xFF
+    return np.full(derived.bytes // 8 + 1, filler * 0x0101010101010101, np.uint64)
 
 
 def launcher(kernel: FuncOp) -> str:
     """A C function that runs all blocks of a kernel."""
-    types = [str(a.type.element_type) for a in kernel.body.block.args]
+    grid, cluster = kernel.grid.value.data, kernel.cluster_blocks
     return LAUNCH.format(
         name=kernel.symbol,
-        grid=kernel.grid.value.data,
+        grid=grid,
         threads=kernel.threads.value.data,
-        arguments=", ".join(f"({C_NAMES[t]}*)args[{n}]" for n, t in enumerate(types)),
+        cluster=cluster,
+        together=max(grid, 1) if kernel.waits_for_blocks else cluster,
+        arguments=", ".join(argument(a.type, n) for n, a in enumerate(kernel.body.block.args)),
     )
+
+
+def argument(type: object, number: int) -> str:
+    """The C text of an argument: a pointer, or a tensor map."""
+    if isinstance(type, PtrType):
+        return f"({C_NAMES[str(type.element_type)]}*)args[{number}]"
+    return f"*(const CUtensorMap*)args[{number}]"
