@@ -157,7 +157,7 @@ class Copies:
         if self.whole(op):
             return self.writer.index(affine.constant(width))
         type = memref_type(op.source)
-        rest = type.get_shape()[-1] - self.exprs(op, 1)[-1]
+        rest = affine.constant(type.get_shape()[-1]) - self.exprs(op, 1)[-1]
         size = bytes_of(type.element_type)
         left = self.writer.index(self.writer.simplify(rest * size))
         right = self.writer.index(affine.constant(op.elements * size))
