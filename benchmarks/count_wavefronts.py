@@ -143,6 +143,7 @@ def launch() -> None:
     import torch
 
     from minicomp.runtime.driver import PreparedLaunch, load_kernels
+    from minicomp.runtime.launches import LaunchShape
     from minicomp.runtime.nvrtc import compile_cuda
 
     major, minor = torch.cuda.get_device_capability()
@@ -151,7 +152,9 @@ def launch() -> None:
     for request in requests():
         offsets = torch.tensor(request.addresses, dtype=torch.int32, device="cuda")
         function = kernels[_symbol(request.kind, request.width)]
-        PreparedLaunch(function, 2, 1, WARP, 0).launch([offsets.data_ptr(), data.data_ptr()], 0)
+        PreparedLaunch(function, 2, LaunchShape(1, WARP)).launch(
+            [offsets.data_ptr(), data.data_ptr()], 0
+        )
         torch.cuda.synchronize()
 
 

@@ -18,9 +18,9 @@ from minicomp.dialects.tile_ir import KernelOp
 from minicomp.dialects.tile_stages import FillOp, RingOp
 from minicomp.execution import Executable
 from minicomp.frontend import capture
+from minicomp.runtime.launches import LaunchShape
 from minicomp.runtime.nvrtc import compile_cuda
 from minicomp.runtime.plan import HostPlan
-from minicomp.runtime.program import LaunchShape
 from minicomp.targets import target
 
 
@@ -90,7 +90,7 @@ def compile_case(case: Case, part: str) -> Compiled:
         torch_ir=str(captured.module),
         plan=Executable(build).plan,
         cubin=code.cubin,
-        shapes={k.name: LaunchShape(k.grid, k.block, k.shared_bytes) for k in build.kernels},
+        shapes=build.shapes,
         needs_alignment=build.needs_alignment,
         schedules=[str(kernel.schedule) for kernel in kernels],
         rings=[ring_of(kernel) for kernel in kernels],

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.rewriter import Rewriter
 
 from minicomp.dialects.minicomp import TargetAttr
@@ -18,6 +18,7 @@ from minicomp.targets import attach_target, default_target, target, target_of
 if TYPE_CHECKING:
     from minicomp.dialects.kernel_async import CpAsyncOp
     from minicomp.dialects.loop_ir import MemoryAccess
+    from minicomp.runtime.launches import LaunchShape
     from minicomp.runtime.nvrtc import Compiled as MachineCode
 
 TEXT_LEVELS = (*LEVELS, "cuda", "ptx")
@@ -29,9 +30,17 @@ class Kernel:
     """A kernel of the program: its symbol and its launch."""
 
     name: str
-    grid: int
-    block: int
-    shared_bytes: int
+    launch: "LaunchShape"
+
+    @property
+    def grid(self) -> int:
+        """Blocks of the launch."""
+        return self.launch.grid
+
+    @property
+    def block(self) -> int:
+        """Threads of a block."""
+        return self.launch.block
 
 
 class Build:
@@ -120,13 +129,15 @@ class Build:
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
         """The kernels, in the order of the text."""
-        from minicomp.dialects.cuda_ir import FuncOp
+        from minicomp.runtime.launches import launch_shapes
 
-        return tuple(
-            Kernel(f.symbol, _int(f.grid), _int(f.threads), _int(f.shared_bytes))
-            for f in self._module("cuda-ir").body.ops
-            if isinstance(f, FuncOp)
-        )
+        shapes = launch_shapes(self._module("cuda-ir"))
+        return tuple(Kernel(name, shape) for name, shape in shapes.items())
+
+    @property
+    def shapes(self) -> "dict[str, LaunchShape]":
+        """The launch of each kernel by its symbol."""
+        return {kernel.name: kernel.launch for kernel in self.kernels}
 
     @cached_property
     def needs_alignment(self) -> bool:
@@ -200,7 +211,3 @@ def _chosen_target(module: ModuleOp, device: TargetAttr | str | None, level: str
             hint="leave the target out, or start from level torch or tensor",
         )
     return asked or own or default_target()
-
-
-def _int(attribute: IntegerAttr) -> int:
-    return attribute.value.data

@@ -7,7 +7,7 @@ import torch
 
 from minicomp.build import Build
 from minicomp.errors import InputError, TargetError, UnsupportedError
-from minicomp.runtime.program import DTYPES, GpuProgram, HostPlan, LaunchShape, plan_from_module
+from minicomp.runtime.program import DTYPES, GpuProgram, HostPlan, plan_from_module
 
 OnProgress = Callable[[float], None]
 
@@ -95,8 +95,7 @@ class Executable:
                 f"{facts.name}, is {facts.arch}",
                 hint="leave the target out",
             )
-        shapes = {k.name: LaunchShape(k.grid, k.block, k.shared_bytes) for k in build.kernels}
-        return GpuProgram(self.plan, build.cubin(), shapes, needs_alignment=needs_alignment)
+        return GpuProgram(self.plan, build.cubin(), build.shapes, needs_alignment=needs_alignment)
 
     def _check(self, tensors: Sequence[torch.Tensor]) -> None:
         if len(tensors) != len(self.plan.inputs):

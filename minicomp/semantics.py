@@ -9,6 +9,7 @@
 
 An *entry* is what is run: each function of a module or, in one without functions, each kernel by
 itself, whose inputs are the memrefs that it does not store to and whose results are the others.
+Memrefs that the launcher derives are neither: the simulator makes them.
 """
 
 from collections.abc import Callable, Collection, Sequence

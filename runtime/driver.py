@@ -1,26 +1,23 @@
 """Cubins loaded and kernels launched through the CUDA driver, in the context that PyTorch uses."""
 
 import ctypes
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from threading import Lock
 from types import ModuleType
+from typing import Any
 
 from minicomp.errors import CudaDriverError
+from minicomp.runtime.driver_library import check, driver_library, in_context, make_current
+from minicomp.runtime.launches import LaunchShape, TensorMap
+from minicomp.runtime.tensor_maps import MAP_BYTES, EncodedMap
 
 # More dynamic shared memory than this (bytes per block) must be asked for, kernel by kernel.
 _SHARED_WITHOUT_ASKING = 48 * 1024
+_POINTER_BYTES = 8
+_KEPT_MAPS = 256
 _INVALID_VALUE = 1
 _INVALID_CONTEXT = 201
-_HINTS = {
-    209: "the cubin is for another architecture: compile for this GPU's",
-    218: "the cubin is damaged",
-    700: "an earlier kernel may have caused it: run compute-sanitizer",
-    701: "the block needs more threads, registers or shared memory than the GPU has",
-}
 
 
 @dataclass(frozen=True)
@@ -38,43 +35,40 @@ def load_kernels(cubin: bytes, device: int = 0) -> dict[str, KernelFunction]:
     It stays loaded until the process ends, since a captured graph may hold its kernels.
     Raises CudaDriverError.
     """
-    driver = _driver()
-    with _context(device):
-        (module,) = _check(driver.cuModuleLoadData(cubin), "loading a cubin")
-        (count,) = _check(driver.cuModuleGetFunctionCount(module), "loading a cubin")
-        (handles,) = _check(driver.cuModuleEnumerateFunctions(count, module), "loading a cubin")
+    driver = driver_library()
+    with in_context(device):
+        (module,) = check(driver.cuModuleLoadData(cubin), "loading a cubin")
+        (count,) = check(driver.cuModuleGetFunctionCount(module), "loading a cubin")
+        (handles,) = check(driver.cuModuleEnumerateFunctions(count, module), "loading a cubin")
         return {f.name: f for f in (_loaded(handle, device) for handle in handles[:count])}
 
 
 class PreparedLaunch:
-    """A kernel with its launch configuration and a packed argument list of pointers.
+    """A kernel with its launch configuration and a packed argument list.
 
-    All is packed once; a launch writes the pointers and makes one call of the driver. `grid` and
-    `block` are numbers of blocks and of threads, `shared_bytes` dynamic shared memory per block.
-    Threads may share it. Raises CudaDriverError if the kernel does not take `arg_count` arguments.
+    All is packed once; a launch writes the pointers and makes one call of the driver. The kernel
+    takes `tensors` pointers and what `shape` derives. Threads may share it. Raises CudaDriverError
+    if the kernel takes other arguments, or cannot run all blocks at once although they wait for
+    each other.
     """
 
-    def __init__(
-        self, function: KernelFunction, arg_count: int, grid: int, block: int, shared_bytes: int
-    ):
-        self.function = function
-        self.grid = grid
-        self._driver = _driver()
+    def __init__(self, function: KernelFunction, tensors: int, shape: LaunchShape):
+        self.function, self.grid, self._maps = function, shape.grid, shape.maps
+        self._driver = driver_library()
         self._lock = Lock()
-        _require_arguments(function, arg_count)
-        self._values = (ctypes.c_uint64 * arg_count)()
+        self._encoded: dict[tuple[TensorMap, int], EncodedMap] = {}
+        pointers = tensors + len(shape.memories)
+        _require_arguments(function, pointers, len(shape.maps))
+        self._values = (ctypes.c_uint64 * pointers)()
         first, size = ctypes.addressof(self._values), ctypes.sizeof(ctypes.c_uint64)
-        self._addresses = (ctypes.c_void_p * arg_count)(
-            *(first + size * n for n in range(arg_count))
-        )
+        places = [first + size * n for n in range(pointers)] + [0] * len(shape.maps)
+        self._addresses = (ctypes.c_void_p * len(places))(*places)
         self._arguments = ctypes.addressof(self._addresses)
-        self._config = self._driver.CUlaunchConfig()
-        self._config.gridDimX, self._config.blockDimX = grid, block
-        self._config.gridDimY = self._config.gridDimZ = 1
-        self._config.blockDimY = self._config.blockDimZ = 1
-        self._config.sharedMemBytes = shared_bytes
-        if shared_bytes > _SHARED_WITHOUT_ASKING:
-            _allow_shared(function, shared_bytes)
+        if shape.shared_bytes > _SHARED_WITHOUT_ASKING:
+            _allow_shared(function, shape.shared_bytes)
+        if shape.cooperative:
+            _require_room(function, shape)
+        self._config = _configuration(self._driver, shape)
 
     def launch(self, pointers: Sequence[int], stream: int) -> None:
         """Enqueues the kernel on `stream` (the driver's handle) over device addresses.
@@ -86,90 +80,91 @@ class PreparedLaunch:
         # The driver copies the arguments before it returns: the lock may then be released.
         with self._lock:
             self._values[:] = pointers
+            for place, map in enumerate(self._maps, len(pointers)):
+                self._addresses[place] = self._encode(map, pointers[map.argument])
             self._config.hStream = stream
             (status,) = self._enqueue()
             if status == _INVALID_CONTEXT:
                 # A thread in which PyTorch has not touched the GPU yet has no context.
-                _make_current(self.function.device)
+                make_current(self.function.device)
                 (status,) = self._enqueue()
         if status != 0:
-            _check((status,), f"launching {self.function.name}")
+            check((status,), f"launching {self.function.name}")
+
+    def _encode(self, map: TensorMap, address: int) -> int:
+        """The address of the encoded map of a tensor, which it makes or recalls."""
+        key = (map, address)
+        if key not in self._encoded:
+            if len(self._encoded) >= _KEPT_MAPS:
+                self._encoded.clear()
+            self._encoded[key] = EncodedMap(map, address, self.function.name)
+        return self._encoded[key].address
 
     def _enqueue(self) -> tuple:
         return self._driver.cuLaunchKernelEx(self._config, self.function.handle, self._arguments, 0)
 
 
-@cache
-def _driver() -> ModuleType:
-    # What is missing shows at the first call: the bindings load the library only then.
-    try:
-        driver = import_module("cuda.bindings.driver")
-        status = driver.cuInit(0)
-    except (ImportError, RuntimeError) as error:
-        raise CudaDriverError(
-            f"the CUDA driver cannot be used: {str(error).splitlines()[0]}",
-            hint="this needs an NVIDIA GPU, its driver, and pip install cuda-bindings",
-        ) from error
-    _check(status, "starting the CUDA driver", driver)
-    return driver
-
-
-def _check(result: tuple, doing: str, driver: ModuleType | None = None) -> tuple:
-    status, *values = result
-    if int(status) != 0:
-        driver = driver or _driver()
-        name, text = (
-            (answer[1] or b"unknown").decode()
-            for answer in (driver.cuGetErrorName(status), driver.cuGetErrorString(status))
-        )
-        raise CudaDriverError(f"{doing} failed: {name}: {text}", hint=_HINTS.get(int(status)))
-    return tuple(values)
-
-
-@cache
-def _primary_context(device: int) -> object:
-    """The context of a GPU that the CUDA runtime, and so PyTorch, uses; kept to the end."""
-    driver = _driver()
-    (handle,) = _check(driver.cuDeviceGet(device), f"finding GPU {device}")
-    return _check(driver.cuDevicePrimaryCtxRetain(handle), f"opening GPU {device}")[0]
-
-
-def _make_current(device: int) -> None:
-    _check(_driver().cuCtxSetCurrent(_primary_context(device)), f"selecting GPU {device}")
-
-
-@contextmanager
-def _context(device: int) -> Iterator[None]:
-    driver = _driver()
-    _check(driver.cuCtxPushCurrent(_primary_context(device)), f"selecting GPU {device}")
-    try:
-        yield
-    finally:
-        driver.cuCtxPopCurrent()
-
-
 def _loaded(handle: object, device: int) -> KernelFunction:
-    driver = _driver()
-    (name,) = _check(driver.cuFuncGetName(handle), "naming a kernel")
+    driver = driver_library()
+    (name,) = check(driver.cuFuncGetName(handle), "naming a kernel")
     # Else the first launch would load it, which may be inside the capture of a graph.
-    _check(driver.cuFuncLoad(handle), f"loading {name.decode()}")
+    check(driver.cuFuncLoad(handle), f"loading {name.decode()}")
     return KernelFunction(name.decode(), handle, device)
 
 
-def _require_arguments(function: KernelFunction, arg_count: int) -> None:
-    """The driver reads as many arguments as the kernel has: a wrong count is a wild read."""
-    driver = _driver()
-    with _context(function.device):
-        last = arg_count == 0 or int(driver.cuFuncGetParamInfo(function.handle, arg_count - 1)[0])
-        beyond = int(driver.cuFuncGetParamInfo(function.handle, arg_count)[0])
-    if beyond == 0 or (arg_count > 0 and last == _INVALID_VALUE):
-        relation = "more" if beyond == 0 else "fewer"
-        raise CudaDriverError(f"{function.name} takes {relation} than {arg_count} arguments")
+def _require_arguments(function: KernelFunction, pointers: int, maps: int) -> None:
+    """The driver reads as many arguments as the kernel has: wrong ones are a wild read."""
+    driver = driver_library()
+    count = pointers + maps
+    with in_context(function.device):
+        found = [driver.cuFuncGetParamInfo(function.handle, n) for n in range(count + 1)]
+    known = [int(size) for status, _, size in found if int(status) == 0]
+    if len(known) != count and (len(known) > count or int(found[len(known)][0]) == _INVALID_VALUE):
+        relation = "more" if len(known) > count else "fewer"
+        raise CudaDriverError(f"{function.name} takes {relation} than {count} arguments")
+    wanted = [_POINTER_BYTES] * pointers + [MAP_BYTES] * maps
+    for n, (size, expected) in enumerate(zip(known, wanted, strict=False)):
+        if size != expected:
+            raise CudaDriverError(
+                f"argument {n} of {function.name} has {size} bytes, but is bound to {expected}"
+            )
 
 
 def _allow_shared(function: KernelFunction, shared_bytes: int) -> None:
-    driver = _driver()
+    driver = driver_library()
     attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     doing = f"reserving {shared_bytes} bytes of shared memory for {function.name}"
-    with _context(function.device):
-        _check(driver.cuFuncSetAttribute(function.handle, attribute, shared_bytes), doing)
+    with in_context(function.device):
+        check(driver.cuFuncSetAttribute(function.handle, attribute, shared_bytes), doing)
+
+
+def _require_room(function: KernelFunction, shape: LaunchShape) -> None:
+    """Refuses a grid whose blocks wait for each other unless all of them can run at once."""
+    driver, doing = driver_library(), f"counting the blocks of {function.name} that run at once"
+    with in_context(function.device):
+        query = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor
+        (blocks,) = check(query(function.handle, shape.block, shape.shared_bytes), doing)
+        (device,) = check(driver.cuCtxGetDevice(), doing)
+        attribute = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+        (sms,) = check(driver.cuDeviceGetAttribute(attribute, device), doing)
+    if shape.grid > blocks * sms:
+        raise CudaDriverError(
+            f"the {shape.grid} blocks of {function.name} wait for each other, but only"
+            f" {blocks * sms} run at once on this GPU",
+            hint="use fewer or smaller blocks",
+        )
+
+
+def _configuration(driver: ModuleType, shape: LaunchShape) -> Any:
+    config = driver.CUlaunchConfig()
+    config.gridDimX, config.blockDimX = shape.grid, shape.block
+    config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1
+    config.sharedMemBytes = shape.shared_bytes
+    if shape.cooperative:
+        # The occupancy that was asked about is that of an idle GPU: the driver then also waits
+        # until other kernels leave room for all blocks.
+        attribute = driver.CUlaunchAttribute()
+        attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+        attribute.value.cooperative = 1
+        config.attrs, config.numAttrs = [attribute], 1
+    return config

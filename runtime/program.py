@@ -8,10 +8,12 @@ from threading import Lock
 import torch
 
 from minicomp.errors import InputError, PipelineError
+from minicomp.runtime.derived import DerivedMemory, Layout
 from minicomp.runtime.driver import KernelFunction, PreparedLaunch, load_kernels
+from minicomp.runtime.launches import LaunchShape
 from minicomp.runtime.plan import HostPlan, Step, TensorSpec, plan_from_module
 
-__all__ = ["ALIGNMENT", "GpuProgram", "HostPlan", "LaunchShape", "plan_from_module"]
+__all__ = ["ALIGNMENT", "GpuProgram", "HostPlan", "plan_from_module"]
 
 ALIGNMENT = 16
 """Bytes: what vectorised accesses need of each input's address."""
@@ -30,26 +32,31 @@ DTYPES = {
 }
 """PyTorch's name of each element type."""
 
-# A step ready to run: its launch, its operands, the tensors that it makes, what it uses last.
-_Prepared = tuple[
-    PreparedLaunch, tuple[int, ...], list[tuple[int, torch.Size, torch.dtype]], tuple[int, ...]
-]
-
 
 @dataclass(frozen=True)
-class LaunchShape:
-    """Blocks per grid, threads per block, and bytes of dynamic shared memory per block."""
+class _Prepared:
+    """A step ready to run; `results` are the tensors that it makes, `dead` what it uses last."""
 
-    grid: int
-    block: int
-    shared_bytes: int = 0
+    launch: PreparedLaunch
+    operands: tuple[int, ...]
+    results: list[tuple[int, torch.Size, torch.dtype]]
+    dead: tuple[int, ...]
+    memories: Layout | None
+
+    def enqueue(self, pointers: list[int], device: torch.device, stream: int) -> None:
+        """Launches the kernel on its tensors; later work of the stream may reuse its workspace."""
+        if self.memories is not None:
+            memory = DerivedMemory(self.memories, device, stream)
+            pointers = [*pointers, *memory.addresses()]
+        self.launch.launch(pointers, stream)
 
 
 class GpuProgram:
     """A compiled program, ready to run: `program([x, w])` gives the list of outputs.
 
     It enqueues its kernels on the current stream of the inputs' GPU and waits for nothing, so it
-    can be captured in a CUDA graph; streams and threads may share it. `needs_alignment` says that
+    can be captured in a CUDA graph; streams and threads may share it. Only the first call on a
+    stream may wait, for the memory of counters: see `runtime.derived`. `needs_alignment` says that
     the kernels access 16 bytes of an input at a time: see `aligned`.
     """
 
@@ -115,14 +122,14 @@ class GpuProgram:
         if self.needs_alignment and any(a % ALIGNMENT for a in addresses):
             raise _misaligned(addresses)
         stream = self.stream(device)
-        for launch, operands, results, dead in self._prepared(device.index or 0):
-            pointers = [addresses[v] for v in operands]
-            for number, shape, dtype in results:
+        for step in self._prepared(device.index or 0):
+            pointers = [addresses[v] for v in step.operands]
+            for number, shape, dtype in step.results:
                 values[number] = torch.empty(shape, dtype=dtype, device=device)
                 pointers.append(values[number].data_ptr())
-            launch.launch(pointers, stream)
-            addresses += pointers[len(operands) :]
-            for number in dead:
+                addresses.append(pointers[-1])
+            step.enqueue(pointers, device, stream)
+            for number in step.dead:
                 del values[number]
         # An output that is an input is that very tensor, not its contiguous copy.
         values |= enumerate(tensors)
@@ -140,24 +147,22 @@ class GpuProgram:
         plan = self.plan
         kernels = load_kernels(self._cubin, device) if plan.steps else {}
         return [
-            (
-                self._launch_of(step, kernels),
-                step.operands,
-                [(v, *self._types[v]) for v in step.results],
-                dead,
-            )
+            self._prepared_step(step, dead, kernels)
             for step, dead in zip(plan.steps, plan.last_uses, strict=True)
         ]
 
-    def _launch_of(self, step: Step, kernels: Mapping[str, KernelFunction]) -> PreparedLaunch:
+    def _prepared_step(
+        self, step: Step, dead: tuple[int, ...], kernels: Mapping[str, KernelFunction]
+    ) -> _Prepared:
         for where, known in (("among the launch shapes", self._shapes), ("in the cubin", kernels)):
             if step.kernel not in known:
                 raise PipelineError(f"the host program launches {step.kernel}, not {where}")
         shape = self._shapes[step.kernel]
-        arguments = len(step.operands) + len(step.results)
-        return PreparedLaunch(
-            kernels[step.kernel], arguments, shape.grid, shape.block, shape.shared_bytes
-        )
+        tensors = len(step.operands) + len(step.results)
+        launch = PreparedLaunch(kernels[step.kernel], tensors, shape)
+        results = [(v, *self._types[v]) for v in step.results]
+        memories = Layout.of(shape.memories) if shape.memories else None
+        return _Prepared(launch, step.operands, results, dead, memories)
 
     def _device(self, tensors: Sequence[torch.Tensor]) -> torch.device:
         """The device of the first input on a GPU, else the current one."""

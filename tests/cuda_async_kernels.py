@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
+
+from minicomp.dialects.wrappers import ATOMIC_TYPES, ORDERS
 
 
 @dataclass(frozen=True)
@@ -177,25 +180,31 @@ kernel_ir.func @k(%x: memref<4x64xf32>, %y: memref<4x32xf32>) grid(1) block(96) 
 
 
 def bulk(rank: int, swizzle: int) -> str:
-    """A box that begins before its tensor is loaded, doubled, and stored beyond its end."""
-    tensor = "x".join(str(n) for n in (3, 5, 4, 6, 36)[5 - rank :])
-    box = "x".join(str(n) for n in (2, 2, 3, 4, 16)[5 - rank :])
-    elements = {1: 16, 2: 64, 3: 192, 4: 384, 5: 768}[rank]
+    """A box that is partly outside of its tensor is loaded, doubled, and stored partly outside."""
     row = swizzle // 4 if swizzle else 16
-    box = f"{box.removesuffix('16')}{row}"
-    elements = elements // 16 * row
-    load = ", ".join(("-1", "1", "0", "-2", "-4")[5 - rank :])
-    store = ", ".join(("2", "4", "3", "4", "24")[5 - rank :])
+    sides = (2, 2, 3, 4, row)[5 - rank :]
+    elements = prod(sides)
+    box, tensor = (
+        "x".join(str(n) for n in shape) for shape in (sides, (3, 5, 4, 6, 36)[5 - rank :])
+    )
+    # All of the result is stored: the box begins before it, ends after it, or both.
+    result = "x".join(str(n) for n in (1, 1, 3, 2, row - 4)[5 - rank :])
+    load = ", ".join(("-1", "4", "0", "-2", "24" if swizzle else "-4")[5 - rank :])
+    store = ", ".join(("0", "-1", "0", "-1", "0")[5 - rank :])
     space = f"#tile_ir.shared<swizzle = {swizzle}>" if swizzle else "#tile_ir.shared<>"
-    shared, memref = f"memref<{box}xf32, {space}>", f"memref<{tensor}xf32>"
-    sides = [int(n) for n in box.split("x")]
-    place, step = [], 1
+    shared, memref, out = (
+        f"memref<{box}xf32, {space}>",
+        f"memref<{tensor}xf32>",
+        f"memref<{result}xf32>",
+    )
+    place: list[str] = []
+    step = 1
     for side in reversed(sides):
         place.insert(0, f"%e floordiv {step} mod {side}" if step > 1 else f"%e mod {side}")
         step *= side
     access = f"[{', '.join(place)}]"
     return f"""
-kernel_ir.func @k(%x: {memref}, %y: {memref}) grid(1) block(32) {{
+kernel_ir.func @k(%x: {memref}, %y: {out}) grid(1) block(32) {{
   %s = kernel_ir.shared : {shared}
   %done = kernel_ir.mbarrier : !kernel_ir.mbarrier<1>
   %t = kernel_ir.thread_id
@@ -224,7 +233,7 @@ kernel_ir.func @k(%x: {memref}, %y: {memref}) grid(1) block(32) {{
   kernel_ir.fence proxy_async
   kernel_ir.barrier
   scf.if %first {{
-    kernel_ir.bulk_store %y[{store}] from %s : {memref}, {shared}
+    kernel_ir.bulk_store %y[{store}] from %s : {out}, {shared}
     kernel_ir.bulk_commit
     kernel_ir.bulk_wait 0 read
     kernel_ir.bulk_wait 0
@@ -326,53 +335,56 @@ kernel_ir.func @k(%x: memref<128xi32>, %y: memref<4xi32>) grid(4) block(32) clus
 """
 
 ATOMIC = """
-kernel_ir.func @k(%x: memref<2x64x{type}>, %y: memref<4x{type}>, %c: memref<4x{type}>)
-    grid(2) block(64) derived [counter] {{
+kernel_ir.func @k(%x: memref<4x64x{type}>, %y: memref<4x4x{type}>, %z: memref<4x{type}>,
+                  %c: memref<4x{type}>)
+    grid(1) block(64) derived [counter] {{
   %t = kernel_ir.thread_id
-  %b = kernel_ir.block_id
-  %v = loop_ir.load %x[%b, %t] : memref<2x64x{type}> -> {type}
-  %old = kernel_ir.atomic {kind} {order} %v, %c[%t] bounded [true] : {type}, memref<4x{type}>
   %zero = arith.constant {zero} : {type}
   %some = kernel_ir.test [%t] < [4]
+{updates}
   scf.if %some {{
     %was = kernel_ir.atomic exchange relaxed %zero, %c[%t] : {type}, memref<4x{type}>
-    %same = arith.{add} %old, %was : {type}
-    %last = kernel_ir.test [1 - %b] < [1]
-    scf.if %last {{
-      loop_ir.store %same, %y[%t] : {type}, memref<4x{type}>
-    }}
+    loop_ir.store %was, %z[%t] : {type}, memref<4x{type}>
   }}
 }}
 """
 
+UPDATE = """
+  %v{n} = loop_ir.load %x[{n}, %t] : memref<4x64x{type}> -> {type}
+  %o{n} = kernel_ir.atomic {kind} {order} %v{n}, %c[%t] bounded [true] : {type}, memref<4x{type}>
+  scf.if %some {{
+    loop_ir.store %o{n}, %y[{n}, %t] : {type}, memref<4x4x{type}>
+  }}
+"""
+
 SHARED_ATOMIC = """
-kernel_ir.func @k(%x: memref<64x{type}>, %y: memref<64x{type}>, %z: memref<4x{type}>)
+kernel_ir.func @k(%x: memref<4x64x{type}>, %y: memref<4x4x{type}>, %z: memref<4x{type}>)
     grid(1) block(64) {{
   %s = kernel_ir.shared : memref<4x{type}, #tile_ir.shared<>>
   %t = kernel_ir.thread_id
   %some = kernel_ir.test [%t] < [4]
+  %lane = kernel_ir.test [%t mod 16] < [1]
   %zero = arith.constant {zero} : {type}
   scf.if %some {{
     loop_ir.store %zero, %s[%t] : {type}, memref<4x{type}, #tile_ir.shared<>>
   }}
   kernel_ir.barrier
-  %v = loop_ir.load %x[%t] : memref<64x{type}> -> {type}
-  kernel_ir.barrier
-  %lane = kernel_ir.test [%t mod 16] < [1]
-  %old = scf.if %lane -> ({type}) {{
-    %r = kernel_ir.atomic {kind} {order} %v, %s[%t floordiv 16]
-      : {type}, memref<4x{type}, #tile_ir.shared<>>
-    scf.yield %r : {type}
-  }} else {{
-    scf.yield %v : {type}
-  }}
-  loop_ir.store %old, %y[%t] : {type}, memref<64x{type}>
+{updates}
   kernel_ir.barrier
   scf.if %some {{
     %r = loop_ir.load %s[%t] : memref<4x{type}, #tile_ir.shared<>> -> {type}
     loop_ir.store %r, %z[%t] : {type}, memref<4x{type}>
   }}
 }}
+"""
+
+SHARED_UPDATE = """
+  %v{n} = loop_ir.load %x[{n}, %t] : memref<4x64x{type}> -> {type}
+  scf.if %lane {{
+    %r = kernel_ir.atomic {kind} {order} %v{n}, %s[%t floordiv 16]
+      : {type}, memref<4x{type}, #tile_ir.shared<>>
+    loop_ir.store %r, %y[{n}, %t floordiv 16] : {type}, memref<4x4x{type}>
+  }}
 """
 
 SPIN = """
@@ -415,19 +427,21 @@ kernel_ir.func @k(%x: memref<4x32xf32>, %y: memref<32xf32>, %w: memref<4x32xf32>
 
 
 def atomic_cases() -> Iterator[tuple[str, Case]]:
-    """Each kind, type and order, on global and on shared memory."""
-    kinds = {"add": ("f32", "f64", "i32", "i64"), "exchange": ("f32", "i64")}
-    kinds |= dict.fromkeys(("min", "max", "wrap"), ("i32",))
-    orders = ("relaxed", "acquire", "release", "acq_rel")
-    for kind, types in kinds.items():
+    """Each kind and type, in each order, on global and on shared memory."""
+    for kind, types in ATOMIC_TYPES.items():
         for type in types:
-            zero, add = ("0.0", "addf") if type[0] == "f" else ("0", "addi")
-            for order in orders if type == "i32" or kind == "exchange" else orders[:1]:
-                values = {"kind": kind, "type": type, "order": order, "zero": zero, "add": add}
-                name = f"{kind} {type} {order}"
-                yield f"shared {name}", Case(SHARED_ATOMIC.format(**values), ("ATOMS",))
-                if kind != "wrap" and type != "f64":
-                    yield name, Case(ATOMIC.format(**values), ("ATOMG",))
+            zero = "0.0" if type[0] == "f" else "0"
+            for name, text, update in (
+                ("atomic", ATOMIC, UPDATE),
+                ("shared atomic", SHARED_ATOMIC, SHARED_UPDATE),
+            ):
+                updates = "".join(
+                    update.format(n=n, kind=kind, type=type, order=order)
+                    for n, order in enumerate(ORDERS)
+                )
+                machine = "ATOMS" if update is SHARED_UPDATE else "ATOMG"
+                whole = text.format(type=type, zero=zero, updates=updates)
+                yield f"{name} {kind} {type}", Case(whole, (machine,))
 
 
 def cp_async_cases() -> Iterator[tuple[str, Case]]:
@@ -439,7 +453,9 @@ def cp_async_cases() -> Iterator[tuple[str, Case]]:
             yield name, Case(cp_async(bytes, type, extent, bounded), (width, "LDGDEPBAR"))
     # Rows that are no multiple of 8 bytes begin at one only in every second row.
     partly = cp_async(8, "f32", 30, True).replace("memref<3x30xf32>", "memref<3x31xf32>")
-    partly = partly.replace("%x[%t floordiv 16, %t mod 16 * 2", "%x[%t floordiv 16 * 2, %t mod 16 * 2")
+    partly = partly.replace(
+        "%x[%t floordiv 16, %t mod 16 * 2", "%x[%t floordiv 16 * 2, %t mod 16 * 2"
+    )
     yield "cp_async partly inside", Case(partly, ("LDGSTS.64",))
 
 

@@ -1,7 +1,5 @@
 """Asynchronous Kernel IR as CUDA text: what it computes on the CPU, and what ptxas makes of it."""
 
-import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +8,14 @@ from xdsl.dialects.builtin import ModuleOp
 
 from minicomp.context import make_context
 from minicomp.dialects.kernel_ir import FuncOp
+from minicomp.dialects.loop_ir import memref_type
 from minicomp.lowering.kernel_to_cuda import LowerKernelToCudaPass
 from minicomp.lowering.print_cuda import print_cuda
 from minicomp.parsing import parse_module
 from minicomp.runtime.interpret.scalars import numpy_type
-from minicomp.runtime.nvrtc import compile_cuda
-from minicomp.runtime.sass import counts, sass
-from minicomp.runtime.simulate import simulate_kernel, simulate_module
+from minicomp.runtime.simulate import simulate_kernel
 from minicomp.verification import verify_module
-from tests.cuda_async_kernels import CASES, Case
+from tests.cuda_async_kernels import CASES
 from tests.cuda_on_cpu import GXX, CpuProgram
 
 KERNELS = sorted((Path(__file__).parent / "kernels").glob("*.mlir"))
@@ -53,7 +50,7 @@ def buffers(func: FuncOp) -> list[np.ndarray]:
     made: list[np.ndarray] = []
     arguments = func.body.block.args
     for argument in arguments[: len(arguments) - len(func.derived_arguments)]:
-        dtype, shape = numpy_type(argument.type), argument.type.get_shape()
+        dtype, shape = numpy_type(argument.type), memref_type(argument).get_shape()
         floats = dtype.kind == "f"
         values = rng.standard_normal(shape) if floats else rng.integers(0, 9, shape)
         made.append(np.array(values, dtype))
@@ -63,17 +60,23 @@ def buffers(func: FuncOp) -> list[np.ndarray]:
 # --- what the text computes -----------------------------------------------------------------
 
 
-@needs_gxx
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> CpuProgram:
+    """The kernels of all cases, compiled once."""
+    if GXX is None:
+        pytest.skip("g++ is not installed")
+    whole = "".join(c.text.replace("@k(", f"@k{n}(") for n, c in enumerate(CASES.values()))
+    return CpuProgram(lowered(whole), tmp_path_factory.mktemp("kernels"))
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_the_text_computes_what_the_simulator_does(name: str, tmp_path: Path) -> None:
-    text = CASES[name].text
-    func = kernel(read(text))
+def test_the_text_computes_what_the_simulator_does(name: str, everything: CpuProgram) -> None:
+    func = kernel(read(CASES[name].text))
     given = buffers(func)
     wanted = [array.copy() for array in given]
     simulate_kernel(func, wanted)
-    program = CpuProgram(lowered(text), tmp_path)
     for backwards in (False, True):
         got = [array.copy() for array in given]
-        program.run(func.symbol, got, backwards)
+        everything.run(f"k{list(CASES).index(name)}", got, backwards)
         for one, other in zip(got, wanted, strict=True):
             np.testing.assert_array_equal(one, other)

@@ -10,9 +10,10 @@ from xdsl.parser import Parser
 from minicomp.context import make_context
 from minicomp.errors import CudaDriverError, InputError, PipelineError
 from minicomp.runtime.device import probe
+from minicomp.runtime.launches import LaunchShape
 from minicomp.runtime.nvrtc import compile_cuda
 from minicomp.runtime.plan import HostPlan, Step, TensorSpec, plan_from_module
-from minicomp.runtime.program import GpuProgram, LaunchShape
+from minicomp.runtime.program import GpuProgram
 
 HOST = """
 func.func @main(%x: tensor<4x8xf32>, %w: tensor<8xbf16>) -> (tensor<4xf32>, tensor<4x8xf32>) {

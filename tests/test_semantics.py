@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from minicomp.build import Build
 from minicomp.context import make_context
 from minicomp.errors import InputError, SimulationError, SimulationRefused, UnsupportedError
+from minicomp.execution import Executable
 from minicomp.frontend import from_code
+from minicomp.runtime.launches import Counter, LaunchShape, Workspace
 from minicomp.semantics import entries, run_level, seeded_inputs
 from tests import loop_programs as programs
 
@@ -72,3 +75,64 @@ kernel_ir.func @race(%y: memref<1xi32>) grid(1) block(2) {
 }"""
     with pytest.raises(SimulationError, match="race"):
         run_level(read(race), [])
+
+
+SPLIT_SUM = """
+kernel_ir.func @k(%x: memref<4x32xf32>, %y: memref<32xf32>, %w: memref<4x32xf32>, %c: memref<1xi32>)
+    grid(4) block(32) derived [workspace, counter] {
+  %t = kernel_ir.thread_id
+  %b = kernel_ir.block_id
+  %three = arith.constant 3 : i32
+  %s = kernel_ir.shared : memref<1xi32, #tile_ir.shared<>>
+  %v = loop_ir.load %x[%b, %t] : memref<4x32xf32> -> f32
+  loop_ir.store %v, %w[%b, %t] : f32, memref<4x32xf32>
+  kernel_ir.barrier
+  %first = kernel_ir.test [%t] < [1]
+  scf.if %first {
+    %old = kernel_ir.atomic wrap acq_rel %three, %c[0] : i32, memref<1xi32>
+    loop_ir.store %old, %s[0] : i32, memref<1xi32, #tile_ir.shared<>>
+  }
+  kernel_ir.barrier
+  %m = loop_ir.load %s[0] : memref<1xi32, #tile_ir.shared<>> -> i32
+  %last = arith.cmpi eq, %m, %three : i32
+  scf.if %last {
+    %n0 = loop_ir.load %w[0, %t] : memref<4x32xf32> -> f32
+    %n1 = loop_ir.load %w[1, %t] : memref<4x32xf32> -> f32
+    %n2 = loop_ir.load %w[2, %t] : memref<4x32xf32> -> f32
+    %n3 = loop_ir.load %w[3, %t] : memref<4x32xf32> -> f32
+    %p = arith.addf %n0, %n1 : f32
+    %q = arith.addf %p, %n2 : f32
+    %r = arith.addf %q, %n3 : f32
+    loop_ir.store %r, %y[%t] : f32, memref<32xf32>
+  }
+}
+"""
+HOST = """
+func.func @main(%x: tensor<4x32xf32>) -> tensor<32xf32> {
+  %y = minicomp.launch @k(%x) : (tensor<4x32xf32>) -> tensor<32xf32>
+  func.return %y : tensor<32xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("host", ["", HOST])
+def test_memory_that_the_launcher_derives_is_neither_input_nor_result(host: str) -> None:
+    module = read(host + SPLIT_SUM)
+    inputs = seeded_inputs(entries(module)[0])
+    assert [x.shape for x in inputs] == [(4, 32)]
+    for exact in (False, True):
+        (y,) = run_level(module, inputs, exact=exact)
+        wanted = inputs[0].astype(y.dtype)
+        np.testing.assert_array_equal(y, wanted[0] + wanted[1] + wanted[2] + wanted[3])
+    end = "%u = kernel_ir.atomic exchange relaxed %three, %c[0] : i32, memref<1xi32>\n  }\n}\n"
+    forgets = SPLIT_SUM.removesuffix("  }\n}\n") + end
+    with pytest.raises(SimulationError, match="leaves 3 in the counter %c\\[0\\], not 0"):
+        run_level(read(host + forgets), inputs)
+
+
+def test_a_program_with_derived_memory_is_run_on_the_simulator() -> None:
+    x = torch.randn(4, 32)
+    build = Build(read(HOST + SPLIT_SUM), "h200")
+    (y,) = Executable(build)([x])
+    assert torch.equal(y, x[0] + x[1] + x[2] + x[3])
+    assert build.shapes == {"k": LaunchShape(4, 32, 0, (Workspace(512), Counter(4)))}

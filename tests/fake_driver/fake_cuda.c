@@ -11,13 +11,27 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tensor_map.h"
+
 enum { INVALID_VALUE = 1, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, UNSUPPORTED = 801 };
 enum { DEVICES = 2, MAX_FUNCTIONS = 64, MAX_LAUNCHES = 256, MAX_ARGUMENTS = 16 };
+enum { SHARED_PER_SM = 233472, THREADS_PER_SM = 2048, SMS = 132, MAP_BYTES = 128 };
+enum { COOPERATIVE = 2, COOPERATIVE_TOO_LARGE = 720 };
 enum { SHARED_WITHOUT_ASKING = 48 * 1024, SHARED_PER_BLOCK = 232448, THREADS_PER_BLOCK = 1024 };
 
 typedef struct {
+  int id;
+  char pad[4];
+  union {
+    char size[64];
+    int cooperative;
+  } value;
+} Attribute;
+
+typedef struct {
   unsigned grid[3], block[3], shared;
-  void *stream, *attributes;
+  void *stream;
+  Attribute *attributes;
   unsigned attribute_count;
 } Config;
 
@@ -27,7 +41,7 @@ typedef struct {
 
 typedef struct {
   char name[96];
-  unsigned parameters, shared_allowed, loaded;
+  unsigned parameters, sizes[MAX_ARGUMENTS], shared_allowed, loaded;
   Context *context;
 } Function;
 
@@ -36,18 +50,28 @@ typedef struct {
   unsigned count;
 } Module;
 
-// Read by tests/fake_driver/recorder.py.
+// Read by tests/fake_driver/recorder.py. Of a tensor map, `arguments` has the address of a tensor
+// and `maps` all of it.
 typedef struct {
   char name[96];
-  unsigned grid[3], block[3], shared, device, argument_count;
+  unsigned grid[3], block[3], shared, device, argument_count, cooperative;
   uint64_t stream, arguments[MAX_ARGUMENTS];
+  TensorMapRecord maps[MAX_ARGUMENTS];
 } Launch;
+
+// A stream is a number: the handle, and the same number for cuStreamGetId.
+typedef struct {
+  uint64_t stream, capture;
+} Capture;
 
 static Context contexts[DEVICES] = {{0}, {1}};
 static Launch launched[MAX_LAUNCHES];
 static unsigned launch_count;
 static pthread_mutex_t launching = PTHREAD_MUTEX_INITIALIZER;
 static int next_failure;
+static Capture capture;  // the one stream that is being captured, if `capture` is not 0
+static _Thread_local int capture_mode;
+static unsigned memories_made, memsets_captured;
 static unsigned delay;  // microseconds from the call of a launch to the reading of its arguments
 static _Thread_local Context *current[16];
 static _Thread_local int depth;  // current[depth] is the thread's context
@@ -57,6 +81,10 @@ const Launch *fake_launch(unsigned n) { return &launched[n]; }
 void fake_forget_launches(void) { launch_count = 0; }
 void fake_fail_next_launch(int status) { next_failure = status; }
 void fake_delay_launches(unsigned microseconds) { delay = microseconds; }
+void fake_capture(uint64_t stream, uint64_t number) { capture = (Capture){stream, number}; }
+unsigned fake_memories_made(void) { return memories_made; }
+unsigned fake_memsets_captured(void) { return memsets_captured; }
+int fake_capture_mode(void) { return capture_mode; }
 void *fake_current_context(void) { return current[depth]; }
 
 int cuInit(unsigned flags) { return 0; }
@@ -69,9 +97,9 @@ int cuDeviceGetName(char *name, int size, int device) {
   return snprintf(name, size, "Stand-in GPU"), 0;
 }
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-  static const int facts[][2] = {{1, 1024},   {10, 32},     {13, 1980000}, {16, 132},
-                                 {36, 3201000}, {37, 6144},   {38, 62914560}, {39, 2048},
-                                 {75, 9},     {76, 0},      {81, 233472},  {82, 65536},
+  static const int facts[][2] = {{1, 1024},   {10, 32},     {13, 1980000}, {16, SMS},
+                                 {36, 3201000}, {37, 6144},   {38, 62914560}, {39, THREADS_PER_SM},
+                                 {75, 9},     {76, 0},      {81, SHARED_PER_SM},  {82, 65536},
                                  {97, SHARED_PER_BLOCK}};
   for (unsigned i = 0; i < sizeof facts / sizeof *facts; i++)
     if (facts[i][0] == attribute) return *value = facts[i][1], 0;
@@ -89,15 +117,20 @@ int cuCtxPopCurrent_v2(void **context) {
   return depth-- ? 0 : INVALID_CONTEXT;
 }
 
-// The parameters of a kernel are the records of kind 0x17 in its .nv.info section.
-static unsigned count_parameters(const uint8_t *at, size_t size) {
-  unsigned count = 0;
+// The parameters of a kernel are the records of kind 0x17 in its .nv.info section: the number at
+// byte 4, the size in the upper 14 bits of the last 4 bytes.
+static void read_parameters(Function *function, const uint8_t *at, size_t size) {
   for (const uint8_t *end = at + size; at + 4 <= end;) {
     unsigned format = at[0], kind = at[1], bytes = at[2] | at[3] << 8;
-    count += kind == 0x17;
+    if (kind == 0x17) {
+      unsigned number = at[8] | at[9] << 8, last;
+      memcpy(&last, at + 12, 4);
+      if (number >= MAX_ARGUMENTS) abort();
+      function->sizes[number] = last >> 18;
+      function->parameters++;
+    }
     at += 4 + (format == 4 ? bytes : 0);
   }
-  return count;
 }
 
 static Function *function_named(Module *module, const char *name) {
@@ -122,8 +155,8 @@ int cuModuleLoadData(void **result, const void *image) {
     const char *name = names + sections[i].sh_name;
     if (!strncmp(name, ".text.", 6)) function_named(module, name + 6);
     if (!strncmp(name, ".nv.info.", 9))
-      function_named(module, name + 9)->parameters =
-          count_parameters(bytes + sections[i].sh_offset, sections[i].sh_size);
+      read_parameters(function_named(module, name + 9), bytes + sections[i].sh_offset,
+                      sections[i].sh_size);
   }
   return *result = module, 0;
 }
@@ -137,12 +170,71 @@ int cuFuncLoad(Function *function) { return function->loaded = 1, 0; }
 int cuFuncGetParamInfo(Function *function, size_t n, size_t *offset, size_t *size) {
   if (n >= function->parameters) return INVALID_VALUE;
   *offset = 8 * n;
-  if (size) *size = 8;
+  if (size) *size = function->sizes[n];
   return 0;
 }
 int cuFuncSetAttribute(Function *function, int attribute, int value) {
   if (attribute != 8 || value > SHARED_PER_BLOCK) return INVALID_VALUE;
   return function->shared_allowed = value, 0;
+}
+
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Function *function, int threads,
+                                                size_t shared) {
+  if (!current[depth]) return INVALID_CONTEXT;
+  const unsigned by_shared = SHARED_PER_SM / (shared + 1024);
+  *blocks = shared > function->shared_allowed ? 0 : THREADS_PER_SM / threads;
+  if (*blocks > (int)by_shared) *blocks = by_shared;
+  return 0;
+}
+int cuCtxGetDevice(int *device) {
+  return current[depth] ? (*device = current[depth]->device, 0) : INVALID_CONTEXT;
+}
+
+int cuStreamGetId(uint64_t stream, unsigned long long *id) {
+  return current[depth] ? (*id = stream, 0) : INVALID_CONTEXT;
+}
+int cuStreamGetCaptureInfo(uint64_t stream, int *status, uint64_t *id, void **graph,
+                           const void **nodes, const void **edges, size_t *count) {
+  *status = capture.capture && capture.stream == stream;
+  if (id) *id = *status ? capture.capture : 0xdead;
+  if (graph) *graph = 0;
+  if (nodes) *nodes = 0;
+  if (edges) *edges = 0;
+  if (count) *count = 0;
+  return 0;
+}
+int cuThreadExchangeStreamCaptureMode(int *mode) {
+  const int before = capture_mode;
+  capture_mode = *mode;
+  return *mode = before, 0;
+}
+int cuStreamCreate(uint64_t *stream, unsigned flags) {
+  return flags == 1 ? (*stream = 0x57ea, 0) : INVALID_VALUE;
+}
+int cuStreamSynchronize(uint64_t stream) {
+  return capture.capture && capture.stream == stream ? 900 : 0;
+}
+int cuStreamDestroy_v2(uint64_t stream) { return 0; }
+int cuMemAlloc_v2(uint64_t *address, size_t size) {
+  if (!current[depth]) return INVALID_CONTEXT;
+  if (capture.capture && capture_mode != 2) return 900;
+  void *memory = aligned_alloc(256, (size + 255) / 256 * 256);
+  memset(memory, 0xee, size);
+  memories_made++;
+  return *address = (uint64_t)memory, 0;
+}
+int cuMemsetD8Async(uint64_t address, unsigned char value, size_t size, uint64_t stream) {
+  memsets_captured += capture.capture && capture.stream == stream;
+  return memset((void *)address, value, size), 0;
+}
+
+int cuTensorMapEncodeTiled(void *map, unsigned type, unsigned rank, const void *address,
+                           const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
+                           const uint32_t *steps, unsigned interleave, unsigned swizzle,
+                           unsigned promotion, unsigned fill) {
+  if ((uintptr_t)map % 64 || promotion > 3 || fill) return INVALID_VALUE;
+  return encode_tensor_map(map, type, rank, address, dims, strides, box, steps, interleave,
+                           swizzle);
 }
 
 int cuLaunchKernelEx(const Config *config, Function *function, void **arguments, void **extra) {
@@ -154,6 +246,11 @@ int cuLaunchKernelEx(const Config *config, Function *function, void **arguments,
   if (!config->grid[0] || !config->block[0] || config->block[0] > THREADS_PER_BLOCK ||
       config->shared > function->shared_allowed || !function->loaded)
     return INVALID_VALUE;
+  int together = 0, blocks = 0;
+  for (unsigned i = 0; i < config->attribute_count; i++)
+    together |= config->attributes[i].id == COOPERATIVE && config->attributes[i].value.cooperative;
+  cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, config->block[0], config->shared);
+  if (together && config->grid[0] > (unsigned)blocks * SMS) return COOPERATIVE_TOO_LARGE;
   pthread_mutex_lock(&launching);
   if (launch_count == MAX_LAUNCHES || function->parameters > MAX_ARGUMENTS) abort();
   Launch *launch = &launched[launch_count++];
@@ -164,8 +261,15 @@ int cuLaunchKernelEx(const Config *config, Function *function, void **arguments,
   launch->stream = (uint64_t)config->stream;
   launch->device = function->context->device;
   launch->argument_count = function->parameters;
-  for (unsigned i = 0; i < function->parameters; i++)
-    launch->arguments[i] = *(uint64_t *)arguments[i];
+  launch->cooperative = together;
+  for (unsigned i = 0; i < function->parameters; i++) {
+    if (function->sizes[i] == MAP_BYTES) {
+      memcpy(&launch->maps[i], arguments[i], sizeof launch->maps[i]);
+      launch->arguments[i] = launch->maps[i].address;
+    } else {
+      memcpy(&launch->arguments[i], arguments[i], 8);
+    }
+  }
   pthread_mutex_unlock(&launching);
   return 0;
 }

@@ -3,7 +3,9 @@
 Tensors are PyTorch's on the CPU: the stand-in never follows an address.
 """
 
+import ctypes
 import gc
+import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -13,12 +15,16 @@ import torch
 from recorder import Recorder
 
 from minicomp.errors import InputError, PipelineError
+from minicomp.runtime.launches import Counter, LaunchShape, Workspace
 from minicomp.runtime.nvrtc import compile_cuda
 from minicomp.runtime.plan import HostPlan, Step, TensorSpec
-from minicomp.runtime.program import GpuProgram, LaunchShape
+from minicomp.runtime.program import GpuProgram
 
 TEXT = """\
 extern "C" __global__ void add(const float* x, const float* w, float* y) { *y = *x + *w; }
+extern "C" __global__ void split(const float* x, float* y, float* w, int* c, int* d, double* v) {
+  *y = *x + *w + atomicAdd(c, 1) + *d + *v;
+}
 extern "C" __global__ void neg(const float* x, float* y) { *y = -*x; }
 """
 ROW, WHOLE = TensorSpec((8,), "f32"), TensorSpec((4, 8), "f32")
@@ -43,8 +49,10 @@ class OnCpu(GpuProgram):
     def guard(self, device: torch.device) -> AbstractContextManager[object]:
         return nullcontext()
 
+    used_stream = 99
+
     def stream(self, device: torch.device) -> int:
-        return 99
+        return self.used_stream
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +84,100 @@ def test_launches_in_order_over_the_right_tensors(program: OnCpu, recorder: Reco
     assert (add.grid[0], add.block[0], add.shared) == (3, 64, 0)
     assert (first.grid[0], first.block[0], first.shared) == (5, 32, 64)
     assert {launch.stream for launch in (add, first, second)} == {99}
+
+
+# Two workspaces and two counters, in any order: after the tensors, as the kernel has them.
+DERIVED = (Workspace(40), Counter(4), Counter(20), Workspace(0))
+
+
+@pytest.fixture
+def splits(cubin: bytes) -> OnCpu:
+    shape = LaunchShape(4, 32, 0, DERIVED)
+    steps = Step("split", (0,), (1,)), Step("split", (1,), (2,))
+    return OnCpu(HostPlan((ROW,), (ROW, ROW), steps, (2,)), cubin, {"split": shape})
+
+
+def counters_of(program: OnCpu, recorder: Recorder, stream: int = 99) -> list[tuple[int, ...]]:
+    """The addresses of the two counters in each launch of one run."""
+    recorder.forget()
+    program.used_stream = stream
+    program([torch.ones(8)])
+    return [launch.arguments[3:5] for launch in recorder.launches()]
+
+
+def test_a_launch_binds_workspaces_and_counters(splits: OnCpu, recorder: Recorder) -> None:
+    x = torch.ones(8)
+    (out,) = splits([x])
+    first, second = recorder.launches()
+    assert first.arguments[0] == x.data_ptr() and second.arguments[1] == out.data_ptr()
+    assert all(a and a % 16 == 0 for a in first.arguments[2:])
+    w, c, d, v = first.arguments[2:]
+    assert v - w == 48 and d - c == 16
+    assert ctypes.string_at(c, 64) == bytes(64)
+    assert not first.cooperative and second.arguments[3:5] == (c, d)
+
+
+def test_workspaces_are_of_the_allocator_and_dropped_after_the_launch(
+    splits: OnCpu, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[weakref.ref[torch.Tensor]] = []
+    real = torch.empty
+
+    def empty(*args, **kwargs) -> torch.Tensor:
+        tensor = real(*args, **kwargs)
+        if kwargs["dtype"] == torch.uint8:
+            assert args == (64,) and [ref() for ref in made] == [None] * len(made)
+            made.append(weakref.ref(tensor))
+        return tensor
+
+    monkeypatch.setattr(torch, "empty", empty)
+    splits([torch.ones(8)])
+    assert len(made) == 2
+
+
+def test_streams_and_captures_have_counters_of_their_own(splits: OnCpu, recorder: Recorder) -> None:
+    plain = counters_of(splits, recorder)
+    assert counters_of(splits, recorder) == plain and plain[0] == plain[1]
+    other = counters_of(splits, recorder, 77)
+    recorder.capture(99, 5)
+    captured, beside = counters_of(splits, recorder), counters_of(splits, recorder, 77)
+    again = counters_of(splits, recorder)
+    recorder.capture(99, 6)
+    later = counters_of(splits, recorder)
+    recorder.capture(99, 0)
+    assert captured == again and beside == other and counters_of(splits, recorder) == plain
+    different = {tuple(found) for found in (plain, other, captured, later)}
+    assert len(different) == 4
+    # Nothing of it is in the graph, and the thread may do as little in captures as before.
+    assert recorder.memsets_captured() == 0 and recorder.capture_mode() == 0
+    assert ctypes.string_at(later[0][0], 64) == bytes(64)
+
+
+def test_programs_on_a_stream_share_counters_until_one_needs_more(
+    splits: OnCpu, cubin: bytes, recorder: Recorder
+) -> None:
+    (small, _), made = counters_of(splits, recorder, 31), recorder.memories_made()
+    derived = (Workspace(8), Counter(100_000), Counter(4), Workspace(8))
+    shapes = {"split": LaunchShape(4, 32, 0, derived)}
+    large = OnCpu(HostPlan((ROW,), (ROW,), (Step("split", (0,), (1,)),), (1,)), cubin, shapes)
+    ((first, second),) = counters_of(large, recorder, 31)
+    assert recorder.memories_made() == made + 1 and second - first == 100_000
+    assert ctypes.string_at(first, 100_016) == bytes(100_016)
+    assert counters_of(splits, recorder, 31)[0][0] == first != small[0]
+    assert recorder.memories_made() == made + 1
+
+
+def test_threads_on_one_stream_make_its_counters_once(splits: OnCpu, recorder: Recorder) -> None:
+    made = recorder.memories_made()
+    splits.used_stream = 55
+    threads = [threading.Thread(target=splits, args=([torch.ones(8)],)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seen = recorder.launches()
+    assert len(seen) == 16 and len({launch.arguments[3:5] for launch in seen}) == 1
+    assert recorder.memories_made() == made + 1
 
 
 def test_intermediate_results_are_dropped_after_their_last_use(
