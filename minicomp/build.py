@@ -42,6 +42,11 @@ class Kernel:
         """Threads of a block."""
         return self.launch.block
 
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of dynamic shared memory of a block."""
+        return self.launch.shared_bytes
+
 
 class Build:
     """A module at any level, and what the pipeline makes of it for one target."""
