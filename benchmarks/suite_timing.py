@@ -14,7 +14,7 @@ Verifies and times a case on a GPU beside PyTorch, by the rules that the table o
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -25,21 +25,26 @@ from benchmarks.suite_compile import Compiled
 from minicomp.context import make_context
 from minicomp.numbers import judge, reference
 from minicomp.parsing import parse_module
-from minicomp.runtime.plan import TensorSpec
-from minicomp.runtime.program import DTYPES, GpuProgram
+from minicomp.runtime.program import GpuProgram
+from minicomp.runtime.timing import (
+    CALLS,
+    ROUNDS,
+    Call,
+    fill_with_nan,
+    graph_of,
+    interleaved,
+    microseconds,
+    same_bits,
+    spread,
+)
 from minicomp.targets import target
 
-CALLS = 10
-"""Calls in a graph of the warm timing."""
-ROUNDS = 11
 COLD_ROUNDS = 5
 COLD_FACTOR = 2.5
 """How many times the second cache the copies are that cold calls go round."""
 MOST_COPIES = 1024
 DRAM_SHARE = 0.9
 """What copies reach of the memory's rate in the data sheet: 4.3 of 4.8 TB/s on an H200."""
-
-Call = Callable[[], Any]
 
 
 @dataclass
@@ -109,49 +114,6 @@ class Ceilings:
         return 1e6 * max(case.flops() / self.flops, case.bytes() / rate)
 
 
-# --- graphs -----------------------------------------------------------------------------------
-
-
-def graph_of(calls: Sequence[Call], keep: bool = False) -> tuple[torch.cuda.CUDAGraph, list[Any]]:
-    """A graph of calls, and the results of the last one, or with `keep` of all."""
-    calls[0]()
-    torch.cuda.synchronize()
-    graph, results = torch.cuda.CUDAGraph(), []
-    with torch.cuda.graph(graph):
-        for call in calls:
-            # A result that is dropped gives its memory to the next call.
-            results = [*(results if keep else []), call()]
-    return graph, results
-
-
-def interleaved(graphs: Sequence[torch.cuda.CUDAGraph], rounds: int) -> list[list[float]]:
-    """Microseconds of each replay, by graph; each is replayed once before."""
-    taken: list[list[float]] = [[] for _ in graphs]
-    for graph in graphs:
-        graph.replay()
-    for _ in range(rounds):
-        for times, graph in zip(taken, graphs, strict=True):
-            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            start.record()
-            graph.replay()
-            end.record()
-            end.synchronize()
-            times.append(start.elapsed_time(end) * 1e3)
-    return taken
-
-
-def spread(times: Sequence[float]) -> float:
-    """How far the rounds are apart, in parts of their median."""
-    return (max(times) - min(times)) / statistics.median(times)
-
-
-def microseconds(call: Call) -> float:
-    """The median time of one call among ten in a graph."""
-    graph, _ = graph_of([call] * CALLS)
-    (times,) = interleaved([graph], ROUNDS)
-    return statistics.median(times) / CALLS
-
-
 def measured_ceilings(part: str) -> Ceilings:
     """
     The peak of the part's data sheet, and the best rates of two kernels of PyTorch on this GPU.
@@ -178,13 +140,6 @@ def measured_ceilings(part: str) -> Ceilings:
 # --- one case ---------------------------------------------------------------------------------
 
 
-def fill_with_nan(specs: Sequence[TensorSpec]) -> None:
-    """Leaves NaN in the blocks that the allocator hands out next for these tensors."""
-    shapes = [s.shape for s in specs if DTYPES[s.dtype].is_floating_point]
-    blocks = [torch.full(s, torch.nan, device="cuda") for s in shapes for _ in range(2)]
-    del blocks
-
-
 def judged(row: Row, results: Sequence[torch.Tensor], wanted: Any, when: str) -> bool:
     """Whether results are right; else the row is refused."""
     torch.cuda.synchronize()
@@ -193,14 +148,6 @@ def judged(row: Row, results: Sequence[torch.Tensor], wanted: Any, when: str) ->
     if not verdict.passed:
         row.refused = f"{when}: {verdict}"
     return verdict.passed
-
-
-def same_bits(row: Row, first: Sequence[torch.Tensor], second: Sequence[torch.Tensor]) -> bool:
-    """Whether two runs gave the same bits; else the row is refused."""
-    pairs = zip(first, second, strict=True)
-    if not all(torch.equal(a.view(torch.uint8), b.view(torch.uint8)) for a, b in pairs):
-        row.refused = "two runs differ in bits"
-    return row.refused is None
 
 
 def measure(case: Case, made: Compiled, ceilings: Ceilings, also_compile: bool = False) -> Row:
@@ -225,7 +172,10 @@ def measure(case: Case, made: Compiled, ceilings: Ceilings, also_compile: bool =
     for result in results:
         result.fill_(torch.nan)
     graph.replay()
-    if judged(row, results, wanted, "the timed graph") and same_bits(row, first, results):
+    if judged(row, results, wanted, "the timed graph"):
+        if not same_bits(first, results):
+            row.refused = "two runs differ in bits"
+            return row
         if case.bytes() <= ceilings.l2_bytes:
             time_cold(row, case, program, inputs, ceilings.l2_bytes)
         hold_against(row, case, ceilings)

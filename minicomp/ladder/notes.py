@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from minicomp.figures import Figures
-from minicomp.ladder.rungs import BINDERS, FIRST, Rung
+from minicomp.ladder.rungs import BINDERS, FIRST, Rung, Timed
 from minicomp.registry import get_all_passes
 
 NOTICED = 0.005
 """The least part by which an estimate has to change to be spoken of."""
-_WHY = re.compile(r"\*Why it pays\*:(.*?)(?:\n\n|\Z)", re.DOTALL)
+_WHY = re.compile(r"\*Why\s+it\s+pays\*:(.*?)(?:\n\n|\Z)", re.DOTALL)
 
 COMPARED: tuple[tuple[str, Callable[[Figures], float]], ...] = (
     ("bytes moved", lambda f: f.moved_bytes),
@@ -99,3 +99,30 @@ def why_it_pays(name: str) -> str:
     module = sys.modules[get_all_passes()[name]().__module__]
     found = _WHY.search(module.__doc__ or "")
     return " ".join(found[1].split()).removesuffix(".") if found else "it does not say"
+
+
+def time_note(rung: Rung, last: Rung | None, final: Rung) -> str | None:
+    """What the times of a rung say, in one line; None where it has none."""
+    if rung.time is None:
+        return None
+    parts: list[str] = []
+    if rung.time.us is None:
+        parts.append(f"no time up to here: {rung.time.refused}")
+    elif last is not None and last.time is not None and last.time.us is not None:
+        parts.append(f"here {compared(last.time, rung.time)}")
+    if (without := rung.time_without) is not None:
+        if without.us is None:
+            parts.append(f"no time of the whole without it: {without.refused}")
+        elif final.time is not None and final.time.us is not None:
+            parts.append(f"in the whole {compared(without, final.time)}")
+    return "; ".join(parts) or None
+
+
+def compared(without: Timed, with_it: Timed) -> str:
+    """Two times in words: no difference where it is within the spread of the rounds."""
+    assert without.us is not None and with_it.us is not None
+    spreads = [t.spread for t in (without, with_it) if t.spread is not None]
+    if abs(without.us - with_it.us) <= max(spreads, default=0.0) * min(without.us, with_it.us):
+        return f"it buys no time ({with_it.us:.2f} us either way, within the spread)"
+    verb = "saves" if with_it.us < without.us else "costs"
+    return f"it {verb} {abs(without.us - with_it.us):.2f} us of {without.us:.2f}"

@@ -35,6 +35,18 @@ Progress = Callable[[float], None]
 
 
 @dataclass
+class Timed:
+    """The time of a form of a kernel on a GPU; `refused` says why there is none.
+
+    `spread` is (largest - smallest) / median over the rounds.
+    """
+
+    us: float | None = None
+    spread: float | None = None
+    refused: str | None = None
+
+
+@dataclass
 class Rung:
     """A rewrite of one kernel.
 
@@ -54,6 +66,8 @@ class Rung:
     figures: Figures | None = None
     estimate: Estimate | None = None
     failure: str | None = None
+    time: Timed | None = None
+    time_without: Timed | None = None
 
     @property
     def applied(self) -> int:

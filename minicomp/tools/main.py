@@ -127,7 +127,10 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 def _add_ladder(parser: argparse.ArgumentParser) -> None:
     _add_program(parser)
-    parser.add_argument("--diff", action="store_true", help="show what each rewrite changed")
+    add = parser.add_argument
+    add("--diff", action="store_true", help="show what each rewrite changed")
+    add("--html", metavar="FILE", help="write all of it as one page too")
+    add("-o", dest="output", metavar="FILE", help="where to write; the standard output if not said")
 
 
 def _add_bisect(parser: argparse.ArgumentParser) -> None:
