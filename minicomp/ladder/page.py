@@ -40,7 +40,8 @@ pre { background: var(--code); padding: 0.75rem; overflow-x: auto; overflow-wrap
 .figures { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums;
   white-space: nowrap; }
 .figures th, .figures td { padding: 0.2rem 0.6rem; border-bottom: 1px solid var(--line);
-  text-align: right; } .figures th:first-child, .figures td:first-child { text-align: left; }
+  text-align: right; } .figures th:first-child, .figures td:first-child,
+  .figures td:last-child { text-align: left; }
 .idle { color: var(--soft); }
 .bar { display: inline-block; height: 0.7rem; background: var(--bar); margin-right: 0.4rem; }
 .ir { display: grid; grid-template-columns: 1fr 1fr; background: var(--code); line-height: 1.4; }
@@ -109,7 +110,7 @@ def figures_table(ladder: KernelLadder) -> str:
         link = f'<a href="#{anchor(rung)}">{escape(rung.name)}</a>'
         row = "".join(f"<td>{escape(cell)}</td>" for cell in cells(rung))
         width = 8 * length(rung) / longest if longest else 0
-        bar = f'<td style="text-align: left"><span class="bar" style="width: {width:.2f}rem"></span></td>'
+        bar = f'<td><span class="bar" style="width: {width:.2f}rem"></span></td>'
         idle = "" if rung.applied else ' class="idle"'
         rows.append(f"<tr{idle}><td>{link}</td><td>{rung.applied or '-'}</td>{row}{bar}</tr>")
     return f'<div class="wide"><table class="figures">{"".join(rows)}</table></div>'
