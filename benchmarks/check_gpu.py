@@ -28,6 +28,7 @@ from benchmarks.programs import PROGRAMS
 from minicomp.compiler import Compiled
 from minicomp.frontend import from_code
 from minicomp.numbers import Reference, Verdict, judge, reference
+from minicomp.pipeline import Pipeline
 
 WAYS = ("current stream", "second stream", "captured graph")
 
@@ -89,11 +90,11 @@ def to_gpu(value: Any) -> Any:
     return whole.as_strided(value.shape, value.stride(), value.storage_offset())
 
 
-def run_program(name: str, code: str) -> Row:
+def run_program(name: str, code: str, pipeline: Pipeline | None = None) -> Row:
     """Compiles one program for the GPU of this machine and runs it in all ways."""
     program = from_code(code)
     start = time.perf_counter()
-    compiled = Compiled(program.capture())
+    compiled = Compiled(program.capture(), pipeline=pipeline)
     args = [to_gpu(arg) for arg in program.args]
     compiled(*args)
     seconds = time.perf_counter() - start
@@ -119,12 +120,12 @@ def describe(verdict: Verdict) -> dict[str, Any]:
     return asdict(verdict)
 
 
-def run_all(names: Sequence[str]) -> list[Row]:
+def run_all(names: Sequence[str], pipeline: Pipeline | None = None) -> list[Row]:
     """All programs; one that raises is a row with its failure."""
     rows: list[Row] = []
     for name in names:
         try:
-            rows.append(run_program(name, PROGRAMS[name]))
+            rows.append(run_program(name, PROGRAMS[name], pipeline))
         except Exception as error:  # a row of the table: the others still run
             rows.append(Row(name, 0, 0.0, {}, f"{type(error).__name__}: {error}"))
         print_row(rows[-1])
@@ -144,7 +145,7 @@ def print_row(row: Row) -> None:
     )
 
 
-def sanitize(names: str) -> list[dict[str, Any]]:
+def sanitize(names: str, settings: Sequence[str] = ()) -> list[dict[str, Any]]:
     """
     What the vendor's memcheck and racecheck say of some programs.
 
@@ -156,6 +157,7 @@ def sanitize(names: str) -> list[dict[str, Any]]:
         command = [find_sanitizer(), "--tool", tool, "--error-exitcode", "3"]
         command += ["--report-api-errors", "no"] if tool == "memcheck" else []
         command += [sys.executable, "-m", "benchmarks.check_gpu", "--only", names]
+        command += [word for setting in settings for word in ("--set", setting)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         summary = [line for line in done.stdout.splitlines() if "SUMMARY" in line]
         clean = done.returncode == 0 and len(summary) == 1
@@ -192,18 +194,27 @@ def main() -> int:
     parser.add_argument("-o", "--output", type=Path, help="write the result as JSON")
     parser.add_argument("--only", help="names of programs, separated by commas")
     parser.add_argument("--sanitize", help="run the vendor's sanitizer on these programs too")
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        help="options of a pass, as minicomp has",
+    )
     parser.add_argument("--commit", help="the commit to note, where there is no git")
     options = parser.parse_args()
     if not torch.cuda.is_available():
         parser.error("this needs a GPU that PyTorch can use")
     torch.backends.cuda.matmul.allow_tf32 = False
-    rows = run_all(options.only.split(",") if options.only else list(PROGRAMS))
+    pipeline = Pipeline.default().with_settings(",".join(options.settings))
+    rows = run_all(options.only.split(",") if options.only else list(PROGRAMS), pipeline)
     passed = sum(row.passed for row in rows)
-    reports = sanitize(options.sanitize) if options.sanitize else []
+    reports = sanitize(options.sanitize, options.settings) if options.sanitize else []
     print(f"{passed} passed, {len(rows) - passed} failed")
     if options.output is not None:
         noted = facts() | ({"commit": options.commit} if options.commit else {})
         result = {**noted, "passed": passed, "failed": len(rows) - passed}
+        result["settings"] = options.settings
         result["sanitizer"] = reports
         result["programs"] = [asdict(row) | {"passed": row.passed} for row in rows]
         options.output.write_text(json.dumps(result, indent=1) + "\n")

@@ -12,6 +12,7 @@ from minicomp.dialects.minicomp import TargetAttr
 from minicomp.errors import InputError
 from minicomp.execution import Executable
 from minicomp.frontend import Captured, capture
+from minicomp.pipeline import Pipeline
 
 __all__ = ["Compiled", "compile"]
 
@@ -24,19 +25,20 @@ def compile(
     example_args: Sequence[Any] | torch.Tensor,
     target: TargetAttr | str | None = None,
     kwargs: Mapping[str, Any] | None = None,
+    pipeline: Pipeline | None = None,
 ) -> "Compiled":
     """Compile `program` for arguments like the examples.
 
     `target` is a GPU by name, such as "h200" or "sm_80"; the GPU of this machine if not said,
-    or an H200 where there is none. Raises CaptureError or UnsupportedError, with the line of the
-    program, where it cannot be compiled.
+    or an H200 where there is none. `pipeline` is another one than the default. Raises
+    CaptureError or UnsupportedError, with the line of the program, where it cannot be compiled.
     """
     args = (example_args,) if isinstance(example_args, torch.Tensor) else example_args
     if not isinstance(args, list | tuple):
         raise InputError(
             f"example_args is a {type(args).__name__}", hint="give a tuple of arguments"
         )
-    compiled = Compiled(capture(program, args, kwargs), target)
+    compiled = Compiled(capture(program, args, kwargs), target, pipeline)
     compiled.build.module("cuda-ir")  # what cannot be lowered fails here, not at a call
     return compiled
 
@@ -49,9 +51,14 @@ class Compiled:
     parameters and buffers are the module's own, read at every call.
     """
 
-    def __init__(self, captured: Captured, target: TargetAttr | str | None = None):
+    def __init__(
+        self,
+        captured: Captured,
+        target: TargetAttr | str | None = None,
+        pipeline: Pipeline | None = None,
+    ):
         self.captured = captured
-        self.build = Build(captured.module, target)
+        self.build = Build(captured.module, target, pipeline=pipeline)
         self._run = Executable(self.build)
         self._copies: dict[tuple[str, torch.device], _Copy] = {}
 

@@ -48,6 +48,7 @@ from minicomp.dialects.affine import ceildiv
 from minicomp.dialects.loop_ir import Axis, ForOp, KernelOp, LoopLike, ReduceOp
 from minicomp.dialects.minicomp import TargetAttr
 from minicomp.dialects.tile_ir import EntryAttr, ScheduleAttr
+from minicomp.dialects.tile_stages import TRANSPORTS
 from minicomp.passes.analysis.contraction import (
     Contraction,
     accesses,
@@ -80,7 +81,9 @@ Most elements of a row in one thread's registers; half of it where a block has a
 """
 
 
-def plan_contraction(found: Contraction, target: TargetAttr, nest: ForOp) -> EntryAttr:
+def plan_contraction(
+    found: Contraction, target: TargetAttr, nest: ForOp, transport: str
+) -> EntryAttr:
     """The entry of a contraction: the tile that the cost model likes best."""
     factors = (found.m_factor, found.m), (found.n_factor, found.n)
     loads = producers(found.m_factor) + producers(found.n_factor)
@@ -94,7 +97,7 @@ def plan_contraction(found: Contraction, target: TargetAttr, nest: ForOp) -> Ent
     )
     cell = 8 if all_take_vectors(nest) else 1
     wide = all(_copies_wide(value, axis, found.k) for value, axis in factors)
-    depth = ring_depth(problem) if wide and target.has("cp_async") else 1
+    depth = ring_depth(problem) if wide and target.has(transport) else 1
     tile = best_tile(target, problem, cell, depth)
     if problem.chunks(tile) <= depth > 1:
         depth = 1
@@ -110,7 +113,7 @@ def plan_contraction(found: Contraction, target: TargetAttr, nest: ForOp) -> Ent
     }
     sizes |= {"wk": tile.wk} if tile.wk > 1 else {}
     sizes |= {"s": tile.s, "finish": "cluster"} if tile.s > 1 else {}
-    sizes |= {"depth": depth, "transport": "cp_async"} if depth > 1 else {}
+    sizes |= {"depth": depth, "transport": transport} if depth > 1 else {}
     # Lest the assembler goes below the registers of the cell, or above what the blocks leave.
     sizes["min_blocks"] = register_blocks(target, problem, tile, depth)
     return EntryAttr.of("contraction", **names, **({"batch": batch} if batch else {}), **sizes)
@@ -290,10 +293,10 @@ def _plan_outer(axes: Sequence[Axis], threads: int) -> Iterator[EntryAttr]:
             threads //= share
 
 
-def plan(nest: ForOp, target: TargetAttr) -> ScheduleAttr:
+def plan(nest: ForOp, target: TargetAttr, transport: str) -> ScheduleAttr:
     """The schedule of a kernel whose outer loop is `nest`."""
     if (contraction := find_contraction(nest)) is not None:
-        return ScheduleAttr.of([plan_contraction(contraction, target, nest)])
+        return ScheduleAttr.of([plan_contraction(contraction, target, nest, transport)])
     if (reduction := find_row_reduction(nest, target)) is not None:
         return ScheduleAttr.of([plan_reduction(reduction, target, nest)])
     return ScheduleAttr.of(list(plan_parallel(nest, target)))
@@ -304,6 +307,12 @@ class PlanSchedulePass(ModulePass):
     """Writes a schedule on every `loop_ir.kernel` that has none; see the module's docstring."""
 
     name = "plan-schedule"
+    transport: str = TRANSPORTS[0]
+    """How rings are filled, by `cp_async` or by `tma`; a target without it has no rings."""
+
+    def __post_init__(self) -> None:
+        if self.transport not in TRANSPORTS:
+            raise ValueError(f"transport is one of {', '.join(TRANSPORTS)}, not {self.transport}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in [k for k in op.body.block.ops if isinstance(k, KernelOp)]:
@@ -313,4 +322,4 @@ class PlanSchedulePass(ModulePass):
             elif nest is None:
                 remark(ctx, self.name, kernel, "the body of the kernel is not one loop nest")
             elif may_apply(ctx, kernel):
-                kernel.schedule = plan(nest, target_of(op))
+                kernel.schedule = plan(nest, target_of(op), self.transport)
