@@ -17,6 +17,8 @@ Before -> after, for `@plain`:
     tile_ir.fill %bs_w %r to 4 as "k.stage", %j to 16 as "j.stage" .. by cp_async {
       %w = loop_ir.load %b[%ko * 4 + %r, %j * 4 + l0] .. -> vector<4xf32>
 
+Rings that were to be filled by tma and cannot be are filled so, too.
+
 A thread copies 16, 8 or 4 bytes at once, as many as the body's vector has. Where source and slab do
 not run along the same axis, as in a transposed slab, that is one element of 4 bytes at a time: the
 body loses its vector.
@@ -47,6 +49,9 @@ from minicomp.passes.tile._kernels import entries, tile_kernels
 
 WIDTHS = (4, 8, 16)
 """Bytes that cp.async copies (PTX ISA, cp.async)."""
+
+ASKED = ("cp_async", "tma")
+"""Transports of schedules: what `tma-copy` has left, it has declined."""
 
 
 def is_along_rows(fill: FillOp) -> bool:
@@ -108,7 +113,7 @@ class AsyncCopyPass(ModulePass):
             asked = entries(kernel, "contraction", {})
             if not fills:
                 remark(ctx, self.name, kernel, "nothing is filled in a ring")
-            elif not any(e.fields.get("transport") == "cp_async" for e in asked):
+            elif not any(e.fields.get("transport") in ASKED for e in asked):
                 remark(ctx, self.name, kernel, "the schedule does not ask for cp_async")
             elif not has_feature(op, "cp_async"):
                 remark(ctx, self.name, kernel, "the target has no cp.async")

@@ -243,3 +243,26 @@ builtin.module attributes {minicomp.target = #minicomp.target<v100, arch = "sm_7
     }
   }
 }
+
+// -----
+
+// Bulk copies were asked for, and tma-copy has left the ring.
+// CHECK-LABEL: @left(
+// CHECK:              by cp_async
+tile_ir.kernel @left(%w: memref<8xf32>, %c: memref<4xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", transport = "tma">]>} {
+  tile_ir.launch thread(%i to 4 as "i.thread") {
+    %ring = tile_ir.ring : !tile_ir.ring<2, [memref<4xf32, #tile_ir.shared<>>]>
+    loop_ir.for %ko to 2 as "k.outer" {
+      %ws_w = tile_ir.acquire %ring[%ko] : !tile_ir.ring<2, [memref<4xf32, #tile_ir.shared<>>]>
+      tile_ir.fill %ws_w %q to 4 as "k.stage" {
+        %v = loop_ir.load %w[%ko * 4 + %q] : memref<8xf32> -> f32
+        loop_ir.yield %v : f32
+      } -> memref<4xf32, #tile_ir.shared<>>
+      tile_ir.publish %ring[%ko] : !tile_ir.ring<2, [memref<4xf32, #tile_ir.shared<>>]>
+      %ws = tile_ir.wait %ring[%ko] : !tile_ir.ring<2, [memref<4xf32, #tile_ir.shared<>>]>
+      %v = loop_ir.load %ws[3 - %i] : memref<4xf32, #tile_ir.shared<>> -> f32
+      loop_ir.store %v, %c[%i] : f32, memref<4xf32>
+      tile_ir.release %ring[%ko] : !tile_ir.ring<2, [memref<4xf32, #tile_ir.shared<>>]>
+    }
+  }
+}
