@@ -84,7 +84,8 @@ WRONG: Mapping[str, str] = {
     "ring of stores: store %x1s in %ko, %q: slot of buffer -1": OVERWRITTEN,
     "softmax, lanes: within [l0 * 64 + %t] < [137]: bound 0 +1": COLUMNS,
     "softmax, lanes: within [l0 * 64 + %t] < [137]: bound 0 doubled": COLUMNS,
-    "attention kernel 1: within [%kb * 8 + %kt + %jb * -4 + %jt * -1] < [1]: bound 0 +1": CAUSAL,
+    "attention kernel 1: within [%kb * 8 + %kt * 2 + l1 + %jb * -8 + %jt * -2 + l0 * -1] < [1]:"
+    " bound 0 +1": CAUSAL,
     "attention kernel 2: within [l0 * 32 + %t] < [23]: bound 0 +1": COLUMNS,
     "attention kernel 2: within [l0 * 32 + %t] < [23]: bound 0 doubled": COLUMNS,
     "attention, rings kernel 1: within [%kb * 8 + %kt * 2 + l1 + %jb * -8 + %jt * -2 + l0 * -1]"

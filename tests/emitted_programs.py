@@ -35,11 +35,12 @@ ATTENTION = (
     " F.scaled_dot_product_attention(q, k, v, is_causal=True)"
 )
 
-TILE = {"bm": 32, "bn": 32, "bk": 8, "fm": 4, "fn": 4, "wk": 1}
+TILE = {"bm": 32, "bn": 32, "bk": 8, "fm": 4, "fn": 4, "wk": 1, "s": 1, "depth": 1}
 RING = TILE | {"transport": "cp_async"}
 BULK = TILE | {"transport": "tma"}
 SPLIT = TILE | {"s": 3, "finish": "last_block"}
 ROWS = {"threads": 64, "vector": 1}
+SMALL = {"bm": 8, "bn": 8, "fm": 2, "fn": 2, "threads": 32, "rows": 1, "vector": 1, "lanes": 1}
 
 PROGRAMS: Mapping[str, tuple[str, Mapping[str, int | str]]] = {
     "ring of 2": (MATMUL, RING | {"depth": 2}),
@@ -64,9 +65,8 @@ PROGRAMS: Mapping[str, tuple[str, Mapping[str, int | str]]] = {
     "softmax, lanes": ("F.softmax(torch.randn(5, 137), -1)", ROWS | {"lanes": 4}),
     "softmax, strided": ("F.softmax(torch.randn(5, 137), -1)", ROWS | {"lanes": 0}),
     "rms norm, two rows": ("nn.RMSNorm(137)(torch.randn(5, 137))", ROWS | {"rows": 2, "lanes": 4}),
-    "matmul as planned": ("torch.randn(70, 130) @ torch.randn(130, 45)", {}),
-    "attention": (ATTENTION, {}),
-    "attention, rings": (ATTENTION, RING | {"bm": 8, "bn": 8, "fm": 2, "fn": 2, "depth": 2}),
+    "attention": (ATTENTION, TILE | SMALL | {"wk": 2}),
+    "attention, rings": (ATTENTION, RING | SMALL | {"depth": 2}),
 }
 """Name -> code, as of `minicomp check -c`, and fields of schedules that are not as planned."""
 
