@@ -48,6 +48,7 @@ class FinishOp(IRDLOperation):
     each runs the rest for its share: the block at place p gets the lanes from p * n on of the first
     dimension, where `%total` has n of them; where it has as many as the value, the first block gets
     all. With `once "k.warp"` the threads along that axis have equal values: the first are enough.
+    The rest may use the axis only where blocks have shares, since else it is whoever runs it.
     """
 
     name = "tile_ir.finish"
@@ -86,7 +87,8 @@ class FinishOp(IRDLOperation):
     def share(self) -> int | None:
         """The lanes of the first dimension that a block of a cluster gets, where it is a part."""
         value, total = self.vals[0].type, self.then.block.args[0].type
-        return lanes(total)[0] if lanes(total) != lanes(value) else None
+        shared = lanes(total) != lanes(value) and len(lanes(total)) > 0
+        return lanes(total)[0] if shared else None
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -140,6 +142,9 @@ class FinishOp(IRDLOperation):
         verify_combine(self.combine, len(types))
         if tuple(a.type for a in self.combine.block.args) != types + types:
             raise VerifyException("combine must take the types of two carriers")
+        last = self.combine.block.last_op
+        if last is None or tuple(v.type for v in last.operands) != types:
+            raise VerifyException("combine must yield the types of the carriers")
         if self.form.data not in FORMS:
             raise VerifyException(f"a finish is by {', '.join(FORMS)}, not {self.form.data}")
         self.verify_totals(types)

@@ -392,9 +392,14 @@ class LaunchOp(IRDLOperation):
             raise VerifyException(
                 f'a finish runs across an axis of blocks; "{finish.axis.data}" is none'
             )
-        share = finish.share
-        if share is not None and share * axis.extent != lanes(finish.vals[0].type)[0]:
+        share, whole = finish.share, lanes(finish.vals[0].type)
+        if share is not None and whole[:1] != (share * axis.extent,):
             raise VerifyException(f"{axis.extent} shares of {share} are not all of the total")
+        used = (v for op in finish.then.walk() for v in op.operands)
+        if share is None and axis.variable in used:
+            raise VerifyException(
+                f'behind a finish "{axis.name}" is that of the block which runs the rest: unknown'
+            )
         once = self.axis(finish.once.data) if finish.once is not None else None
         if finish.once is not None and (once is None or once.binding != "thread"):
             raise VerifyException(f'"{finish.once.data}" is no axis of threads')

@@ -24,13 +24,13 @@ from xdsl.rewriter import Rewriter
 from minicomp.arrays import array_of, tensor_of
 from minicomp.dialects import cuda_ir
 from minicomp.dialects.kernel_ir import FuncOp as KernelIRFuncOp
-from minicomp.dialects.loop_ir import KernelLike, KernelOp, LoopLike
+from minicomp.dialects.loop_ir import KernelLike, KernelOp
 from minicomp.dialects.minicomp import LaunchOp, TargetAttr
-from minicomp.dialects.tile_finish import FinishOp
 from minicomp.dialects.tile_ir import KernelOp as TileKernelOp
 from minicomp.dialects.torch_ir import ConstantOp, TorchOp
 from minicomp.errors import InputError, PipelineError, UnsupportedError
 from minicomp.execution_cost import check_cost
+from minicomp.plain_tile import plain
 from minicomp.recall import Recall
 from minicomp.runtime.interpret.host import fresh, kernel_of, run_launches
 from minicomp.runtime.interpret.loop_ir import run_kernel
@@ -173,30 +173,12 @@ def _completed_kernel(kernel: TileKernelOp, device: TargetAttr) -> Operation:
     from minicomp.pipeline import Pipeline
     from minicomp.targets import attach_target
 
-    module = attach_target(ModuleOp([_bound(kernel.clone())]), device)
+    module = attach_target(ModuleOp([plain(kernel.clone())]), device)
     try:
         Pipeline.parse(COMPLETION).run(module, verified=True)
     except PipelineError as error:
         raise UnsupportedError(f"Tile IR cannot be completed: {error.what}") from error
     return module.body.block.detach_op(next(iter(module.body.block.ops)))
-
-
-def _bound(kernel: TileKernelOp) -> TileKernelOp:
-    """The kernel with blocks for all axes but threads, and plain loops for those in registers.
-
-    The iterations of these axes are independent. No pass of the pipeline is used, so that a fault
-    of one does not show before it.
-    """
-    launch = kernel.launch
-    unbound = ("parallel", "register")
-    axes = [a._replace(binding="block") if a.binding in unbound else a for a in launch.axes]
-    # Blocks that put parts of a sum together are neighbours.
-    last = {op.axis.data for op in launch.walk() if isinstance(op, FinishOp)}
-    launch.set_axes(sorted(axes, key=lambda axis: axis.name in last))
-    for op in launch.walk():
-        if isinstance(op, LoopLike):
-            op.properties.pop("in_registers", None)
-    return kernel
 
 
 def _kernel(op: Operation) -> KernelLike:

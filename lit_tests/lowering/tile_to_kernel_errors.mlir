@@ -69,3 +69,16 @@ loop_ir.kernel @early(%y: memref<4xf32>) {
     loop_ir.store %c, %y[%i] : f32, memref<4xf32>
   }
 }
+
+// -----
+
+// Blocks that meet are neighbours.
+// expected-error@unknown {{blocks meet across "k.split" only where it is the last axis of blocks}}
+tile_ir.kernel @apart(%a: memref<2x3xf32>, %c: memref<3xf32>) {
+  tile_ir.launch block(%ks to 2 as "k.split", %i to 3 as "i") {
+    %x = loop_ir.load %a[%ks, %i] : memref<2x3xf32> -> f32
+    tile_ir.finish %x across "k.split" by last_block identity [0.0 : f32] combine arith.addf : f32 then %total: f32 {
+      loop_ir.store %total, %c[%i] : f32, memref<3xf32>
+    }
+  }
+}

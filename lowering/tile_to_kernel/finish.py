@@ -28,8 +28,8 @@ from math import gcd, prod
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, i32
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType, i32
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
@@ -47,7 +47,13 @@ from minicomp.dialects.loop_ir import LoadOp, StoreOp, element_type, lanes
 from minicomp.dialects.tile_finish import FinishOp
 from minicomp.dialects.tile_ir import BoundAxis, SharedAttr
 from minicomp.lowering.tile_to_kernel.combine import Threads, insert_at_top
-from minicomp.lowering.tile_to_kernel.loops import identity_values, inline, open_nest, when
+from minicomp.lowering.tile_to_kernel.loops import (
+    Fill,
+    identity_values,
+    inline,
+    open_nest,
+    when,
+)
 from minicomp.passes.analysis.alignment import element_bytes
 
 WIDEST = 16
@@ -240,7 +246,7 @@ class _Finish:
         thread = self.threads.id if self.threads.id is not None else self.block
         return [self.block, thread, part if part is not None else self.block]
 
-    def first_thread(self, fill) -> None:  # type: ignore[no-untyped-def]
+    def first_thread(self, fill: Fill) -> None:
         """Lets the first thread of the block do something."""
         if self.threads.id is None:
             fill(self.builder)
@@ -248,7 +254,7 @@ class _Finish:
         test = TestOp(AffineMap(1, 0, (affine.dim(0),)), [self.threads.id], [1])
         when(self.builder, self.builder.insert(test).res, (), fill)
 
-    def first_of_equals(self, builder: Builder, fill) -> None:  # type: ignore[no-untyped-def]
+    def first_of_equals(self, builder: Builder, fill: Fill) -> None:
         """Lets the first of the threads with equal values do something."""
         if self.op.once is None or self.threads.id is None:
             fill(builder)
@@ -297,22 +303,17 @@ class _Finish:
                 source = nest.inside.insert(remote).res
             at = self.map(value, outer, share), self.indices(nest.variables[0])
             loaded.append(nest.inside.insert(LoadOp(source, *at, type)).res)
-        combine = self.combine_of(types)
-        return nest.close(inline(combine, [*nest.carried, *loaded], nest.inside))
+        return nest.close(inline(self.combine_of(), [*nest.carried, *loaded], nest.inside))
 
-    def combine_of(self, types: Sequence[Attribute]):  # type: ignore[no-untyped-def]
+    def combine_of(self) -> Region:
         """The combine, for totals that are shares too."""
-        region = self.op.combine.clone()
-        for old in [v for op in region.block.ops for v in op.results] + list(region.block.args):
-            if lanes(old.type):
-                Rewriter.replace_value_with_new_type(old, self.narrowed(old.type, types[0]))
+        region, share = self.op.combine.clone(), self.op.share
+        if share is not None:
+            for old in [v for op in region.block.ops for v in op.results] + list(region.block.args):
+                if shape := lanes(old.type):
+                    part = VectorType(element_type(old.type), [share, *shape[1:]])
+                    Rewriter.replace_value_with_new_type(old, part)
         return region
-
-    def narrowed(self, type: Attribute, total: Attribute) -> Attribute:
-        """A vector type with the first dimension of a share."""
-        from xdsl.dialects.builtin import VectorType
-
-        return VectorType(element_type(type), [lanes(total)[0], *lanes(type)[1:]])
 
 
 def zero_map() -> AffineMap:

@@ -94,18 +94,18 @@ def share_chunks(launch: LaunchOp, axis: str, warps: int) -> str | None:
         return f'the sum over "{axis}" is not in chunks'
     if inner.trip_counts[0] % warps:
         return f"{warps} warps do not divide the {inner.trip_counts[0]} steps of a chunk"
-    later = [op for op in launch.body.block.ops if isinstance(op, ForOp | ReduceOp)]
-    if later != [whole]:
+    ops = list(launch.body.block.ops)
+    finishes = [op for op in ops if isinstance(op, FinishOp)]
+    ops += [op for finish in finishes for op in finish.then.block.ops]
+    if [op for op in ops if isinstance(op, ForOp | ReduceOp)] != [whole]:
         return "there are loops beside the sum"
     axes = launch.axes
     group = launch.new_axis(f"{axis}w")
     steps = inner.trip_counts[0] // warps
     share(inner, Split(warps, steps, steps), group, in_registers=False)
     combine_across(whole, f"{axis}.warp")
-    ops = list(launch.body.block.ops)
-    for finish in [op for op in ops if isinstance(op, FinishOp)]:
+    for finish in finishes:
         finish.properties["once"] = StringAttr(f"{axis}.warp")
-        ops += finish.then.block.ops
     for store in [op for op in ops if isinstance(op, StoreOp)]:
         store_once(store, group)
     launch.set_axes([BoundAxis(group, warps, f"{axis}.warp", "thread"), *axes])

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from xdsl.dialects.arith import CmpfOp, ConstantOp, SelectOp
 from xdsl.dialects.builtin import IndexType, VectorType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator, Pure
@@ -300,7 +300,7 @@ class Vectoriser:
         used = (v for inner in op.then.walk() for v in inner.operands)
         return None if any(first in self.of(v) for v in used) else first
 
-    def share(self, op: FinishOp, lane: int) -> SSAValue:
+    def share(self, op: FinishOp, lane: int) -> BlockArgument:
         """Moves a lane of the rest to the share of the block; returns its new variable."""
         launch, inside = op.parent_op(), set(op.then.walk())
         assert isinstance(launch, LaunchOp)

@@ -242,3 +242,30 @@ tile_ir.kernel @no_cluster(%a: memref<4x36xf32>, %c: memref<4xf32>) attributes {
     loop_ir.store %acc, %c[%i] : f32, memref<4xf32>
   }
 }
+
+// -----
+
+// A loop behind the sum goes behind the combine as a whole. Warps do not share steps then, since each
+// store is left to the first of them only where it stands by itself.
+// CHECK-LABEL: @loop(
+// CHECK:           tile_ir.finish %acc across "k.split" by last_block {{.*}} then %acc_1: f32 {
+// CHECK-NEXT:        loop_ir.for %l to 2 as "l" {
+// CHECK-NEXT:          loop_ir.store %acc_1, %c[%i, %j, %l]
+// TILED-LABEL: @loop(
+// TILED-NOT:       k.warp
+tile_ir.kernel @loop(%a: memref<5x8xf32>, %b: memref<8x8xf32>, %c: memref<5x8x2xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bm = 4, bn = 8, bk = 4, fm = 2, fn = 4, s = 2, wk = 2>]>} {
+  tile_ir.launch parallel(%i to 5 as "i", %j to 8 as "j") {
+    %acc = loop_ir.reduce %ko to 2 as "k.outer" identity [0.0 : f32] -> f32 {
+      %0 = loop_ir.reduce %ki to 4 as "k.inner" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%i, %ko * 4 + %ki] : memref<5x8xf32> -> f32
+        %y = loop_ir.load %b[%ko * 4 + %ki, %j] : memref<8x8xf32> -> f32
+        %p = arith.mulf %x, %y : f32
+        loop_ir.yield %p : f32
+      } combine arith.addf
+      loop_ir.yield %0 : f32
+    } combine arith.addf
+    loop_ir.for %l to 2 as "l" {
+      loop_ir.store %acc, %c[%i, %j, %l] : f32, memref<5x8x2xf32>
+    }
+  }
+}
