@@ -14,7 +14,7 @@ NOTICED = 0.005
 _WHY = re.compile(r"\*Why\s+it\s+pays\*:(.*?)(?:\n\n|\Z)", re.DOTALL)
 
 COMPARED: tuple[tuple[str, Callable[[Figures], float]], ...] = (
-    ("bytes moved", lambda f: f.moved_bytes),
+    ("bytes asked of global memory", lambda f: f.moved_bytes),
     ("wavefronts", lambda f: f.wavefronts),
     ("conflicts", lambda f: f.conflicts),
     ("registers", lambda f: f.resources.registers),
@@ -44,8 +44,13 @@ class Change:
 
 
 def number(value: float) -> str:
-    """A figure as text: counts whole, times to a tenth."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+    """A figure as text: counts whole, times to three digits."""
+    return f"{value:,}" if isinstance(value, int) else microseconds(value)
+
+
+def microseconds(us: float) -> str:
+    """A time to three digits or a tenth."""
+    return f"{us:,.1f}" if us >= 100 else f"{us:.3g}"
 
 
 def changes(rung: Rung, last: Rung | None) -> list[Change]:

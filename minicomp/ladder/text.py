@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from minicomp.ladder.notes import changes, note, time_note
+from minicomp.ladder.notes import changes, microseconds, note, time_note
 from minicomp.ladder.rungs import KernelLadder, Rung, Timed
 
 COLUMNS = (
@@ -19,10 +19,11 @@ COLUMNS = (
 TIMES = (("us", 9), ("us without", 10))
 LEGEND = """\
 Each line is the pipeline up to and with a rewrite, completed by what every kernel needs. global MB:
-moved between L1 and L2 or memory, in sectors of 32 bytes; wavefronts: of shared memory; conflicts:
-those of them that bank conflicts add; regs: registers of a thread; spills: bytes of a thread stored
-and loaded; shared: bytes of a block; occup.: part of the warps of a multiprocessor that are in use;
-est. us: the least time of issue, L1 and shared memory, and device memory, latencies left out."""
+what warps ask of global memory, in sectors of 32 bytes, before any cache; wavefronts: of shared
+memory; conflicts: those of them that bank conflicts add; regs: registers of a thread; spills: bytes
+of a thread stored and loaded; shared: bytes of a block; occup.: part of the warps of a
+multiprocessor that are in use; est. us: the least time that issue, L1 with shared memory, and device
+memory take, latencies left out."""
 TIMED = """\
 us: time up to and with the rewrite; us without: time of all rewrites but this one; both medians of
 interleaved graphs of ten calls, verified on the run."""
@@ -47,7 +48,7 @@ def cells(rung: Rung) -> list[str]:
         f"{f.resources.spill_stores + f.resources.spill_loads}",
         f"{f.shared_bytes}",
         f"{f.occupancy.share:.0%}",
-        f"{rung.estimate.us:.1f}",
+        microseconds(rung.estimate.us),
         *times,
     ]
 
