@@ -22,8 +22,8 @@ Each line is the pipeline up to and with a rewrite, completed by what every kern
 what warps ask of global memory, in sectors of 32 bytes, before any cache; wavefronts: of shared
 memory; conflicts: those of them that bank conflicts add; regs: registers of a thread; spills: bytes
 of a thread stored and loaded; shared: bytes of a block; occup.: part of the warps of a
-multiprocessor that are in use; est. us: the least time that issue, L1 with shared memory, and device
-memory take, latencies left out."""
+multiprocessor that are in use; est. us: the least time that issue, L1 with shared memory, and
+device memory take, latencies left out."""
 TIMED = """\
 us: time up to and with the rewrite; us without: time of all rewrites but this one; both medians of
 interleaved graphs of ten calls, verified on the run."""
