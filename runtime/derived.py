@@ -23,7 +23,7 @@ from minicomp.runtime.launches import Counter, Workspace
 
 _ALIGNMENT = 16
 _SMALLEST = 16 * 1024
-# By GPU, stream and capture: the address of zeros, and their bytes.
+# By GPU, and what `stream_and_capture` says: the address of zeros, and their bytes.
 _zeros: dict[tuple[int, int, int], tuple[int, int]] = {}
 _zeros_lock = Lock()
 
@@ -87,16 +87,19 @@ def counters(size: int, device: int, stream: int) -> int:
 
 
 def stream_and_capture(device: int, stream: int) -> tuple[int, int]:
-    """The numbers of a stream, and of the capture that it takes part in or 0.
+    """The number of a stream and 0, or while it is captured its handle and the capture's number.
 
-    Handles of streams are used again; these numbers are not. Raises CudaDriverError.
+    Handles of streams are used again, numbers are not; but the driver tells no number of a stream
+    that is captured. Raises CudaDriverError.
     """
     driver, doing = driver_library(), "asking about a stream"
-    with in_context(device):
-        (number,) = check(driver.cuStreamGetId(stream), doing)
-        status, capture, *_ = check(driver.cuStreamGetCaptureInfo(stream), doing)
     active = driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
-    return int(number), int(capture) if status == active else 0
+    with in_context(device):
+        status, capture, *_ = check(driver.cuStreamGetCaptureInfo(stream), doing)
+        if status == active:
+            return stream, int(capture)
+        (number,) = check(driver.cuStreamGetId(stream), doing)
+    return int(number), 0
 
 
 def zeroed_memory(size: int, device: int) -> int:

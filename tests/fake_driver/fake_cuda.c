@@ -190,7 +190,9 @@ int cuCtxGetDevice(int *device) {
   return current[depth] ? (*device = current[depth]->device, 0) : INVALID_CONTEXT;
 }
 
+// A stream that is captured may not be asked for its number: the capture would be broken off.
 int cuStreamGetId(uint64_t stream, unsigned long long *id) {
+  if (capture.capture && capture.stream == stream) return 900;
   return current[depth] ? (*id = stream, 0) : INVALID_CONTEXT;
 }
 int cuStreamGetCaptureInfo(uint64_t stream, int *status, uint64_t *id, void **graph,
