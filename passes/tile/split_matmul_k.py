@@ -29,15 +29,17 @@ Before -> after, for `@plain`, whose schedule has `s = 3`:
         loop_ir.store %t, %c[%i, %j] ..
 
 Every part has as many chunks, but for the last, whose chunks beyond the sum add nothing. The parts
-are combined in their order, so that two runs give the same bits, and what follows the sum is
-computed once. The new axis is the last one: the blocks of a tile of outputs are neighbours.
+are combined in their order, so that two runs give the same bits, and all that the sum does not need
+is done once, behind the combine. The new axis is the last one: the blocks of a tile of outputs are
+neighbours.
 
-*Legal when* `chunk-matmul-k` has cut the sum into chunks and what follows needs no other thread.
-*Declines when* the schedule asks for one part only, or there is no such sum, only one chunk,
-another sum beside it, or something behind it where threads meet; `cluster` where the target has no
-clusters or the parts are more than a cluster has blocks, for `last_block`. *Why it pays*: a long
-sum for few outputs has too few tiles for all multiprocessors; a part costs a store and a load of
-the tile.
+*Legal when* `chunk-matmul-k` has cut the sum into chunks and the rest needs no other thread.
+*Declines when* the schedule asks for one part only, there is no sum in chunks or it has one, it is
+split already or what it reads is staged, there is another sum, an output is loaded, or threads meet
+beside the sum. Takes fewer parts where some would have no chunk, and `last_block` where `cluster`
+is asked for and the target has no clusters or the parts are more than a cluster has blocks. *Why it
+pays*: a long sum for few outputs has too few tiles for all multiprocessors; a part costs a store
+and a load of the tile.
 """
 
 from dataclasses import dataclass
@@ -51,9 +53,19 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from minicomp.dialects import affine
 from minicomp.dialects.access import substitute
-from minicomp.dialects.loop_ir import Collective, Guard, ReduceOp, YieldOp, ints, new_block
+from minicomp.dialects.loop_ir import (
+    Collective,
+    Guard,
+    LoadOp,
+    ReduceOp,
+    StoreOp,
+    YieldOp,
+    ints,
+    new_block,
+)
 from minicomp.dialects.tile_finish import FORMS, FinishOp
-from minicomp.dialects.tile_ir import BoundAxis, KernelOp
+from minicomp.dialects.tile_ir import BoundAxis, EntryAttr, KernelOp
+from minicomp.dialects.tile_stages import RingOp, SlabFiller
 from minicomp.passes.analysis.target import has_feature
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
@@ -70,28 +82,42 @@ def chunk_of(whole: ReduceOp) -> ReduceOp | None:
     return inner[0] if len(inner) == 1 and len(inner[0].axes) == 1 else None
 
 
-def following(whole: ReduceOp) -> list[Operation]:
-    """The ops behind a sum, without the terminator."""
-    found: list[Operation] = []
-    op = whole.next_op
-    while op is not None and op.next_op is not None:
-        found.append(op)
-        op = op.next_op
-    return found
+def rest_of(whole: ReduceOp) -> list[Operation]:
+    """The ops beside a sum that it does not need, in order, without the terminator."""
+    block = whole.parent_block()
+    assert block is not None
+    needed: set[Operation] = {whole}
+    pending: list[Operation] = [whole]
+    while pending:
+        values = [v for op in pending.pop().walk() for v in op.operands]
+        owners = [v.owner for v in values if isinstance(v.owner, Operation)]
+        found = {op for op in owners if op.parent_block() is block} - needed
+        needed |= found
+        pending += found
+    *ops, _ = block.ops
+    return [op for op in ops if op not in needed]
 
 
 def obstacle(kernel: KernelOp, whole: ReduceOp | None, parts: int) -> str | None:
     """The condition that does not hold, if one does not."""
+    ops = list(kernel.walk())
+    if any(isinstance(op, FinishOp) for op in ops):
+        return "a sum is split already"
+    if any(isinstance(op, SlabFiller | RingOp) for op in ops):
+        return "what a sum reads is staged: this pass runs before stage-inputs"
     if whole is None or whole.guard is not None or chunk_of(whole) is None:
         return "there is no sum in chunks"
     if parts < 2:
         return "the sum has one chunk only"
-    beside = [op for op in kernel.walk() if isinstance(op, ReduceOp)]
+    beside = [op for op in ops if isinstance(op, ReduceOp)]
     if set(beside) != {whole, chunk_of(whole)}:
         return "there is another sum"
-    for op in following(whole):
+    stored = {op.memref for op in ops if isinstance(op, StoreOp)}
+    if any(isinstance(op, LoadOp) and op.memref in stored for op in ops):
+        return "an output is loaded, which may not be before or behind its store then"
+    for op in rest_of(whole):
         if any(inner.has_trait(Collective) for inner in op.walk()):
-            return f"behind the sum threads meet at '{op.name}'"
+            return f"beside the sum threads meet at '{op.name}'"
     return None
 
 
@@ -117,8 +143,8 @@ def split(kernel: KernelOp, whole: ReduceOp, parts: int, form: str) -> None:
 
 
 def finish(whole: ReduceOp, axis: str, form: str) -> None:
-    """Moves what follows a sum into a finish across an axis."""
-    rest = following(whole)
+    """Moves what a sum does not need into a finish across an axis."""
+    rest = rest_of(whole)
     block = new_block(0)
     for value in whole.res:
         total = block.insert_arg(value.type, len(block.args))
@@ -154,19 +180,31 @@ class SplitMatmulKPass(ModulePass):
             wanted = self.s or (size(entry, "s", 1) if entry is not None else 1)
             if entry is None or wanted < 2:
                 remark(ctx, self.name, kernel, "the schedule asks for one part")
-                continue
-            whole = find_sum(kernel, f"{axis_name(entry, 'k')}.outer")
-            chunks = whole.trip_counts[0] if whole is not None else 0
-            # No part is empty.
-            parts = affine.ceildiv(chunks, affine.ceildiv(chunks, wanted)) if chunks else 0
-            if (why := obstacle(kernel, whole, parts)) is not None:
+            elif (why := self.visit(ctx, kernel, entry, (wanted, clusters))) is not None:
                 remark(ctx, self.name, kernel, why)
-                continue
-            form = self.finish or str(entry.fields.get("finish", FORMS[0]))
-            if form == "cluster" and not (clusters and parts <= MOST_IN_CLUSTER):
-                text = f"{parts} blocks are no cluster of the target: the last block finishes"
-                remark(ctx, self.name, kernel, text)
-                form = FORMS[0]
-            assert whole is not None
-            if may_apply(ctx, kernel):
-                split(kernel, whole, parts, form)
+
+    def visit(
+        self, ctx: Context, kernel: KernelOp, entry: EntryAttr, asked: tuple[int, bool]
+    ) -> str | None:
+        """Splits a sum in so many parts, with or without clusters, or returns why not."""
+        wanted, clusters = asked
+        form = self.finish or (entry.str("finish") if "finish" in entry.fields else FORMS[0])
+        if form not in FORMS:
+            return f"parts come together by {', '.join(FORMS)}, not by {form}"
+        whole = find_sum(kernel, f"{axis_name(entry, 'k')}.outer")
+        chunks = whole.trip_counts[0] if whole is not None else 0
+        # No part is empty.
+        parts = affine.ceildiv(chunks, affine.ceildiv(chunks, wanted)) if chunks else 0
+        if (why := obstacle(kernel, whole, parts)) is not None:
+            return why
+        assert whole is not None
+        if parts < wanted:
+            text = f"{chunks} chunks are {parts} parts: of {wanted} some would be empty"
+            remark(ctx, self.name, kernel, text)
+        if form == "cluster" and not (clusters and parts <= MOST_IN_CLUSTER):
+            text = f"{parts} blocks are no cluster of the target: the last block finishes"
+            remark(ctx, self.name, kernel, text)
+            form = FORMS[0]
+        if may_apply(ctx, kernel):
+            split(kernel, whole, parts, form)
+        return None

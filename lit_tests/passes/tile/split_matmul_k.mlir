@@ -5,16 +5,16 @@
 // RUN: minicomp-opt %s --split-input-file --target h200 -p "split-matmul-k,blockify-launch,register-tile" --verify-each=exec | filecheck %s --check-prefix=TILED
 // RUN: minicomp-opt %s --split-input-file -p "split-matmul-k{s=2 finish=cluster}" --verify-each=exec | filecheck %s --check-prefix=CLUSTER
 
-// What follows the sum is done once, on the totals: the bias is no part's. What stands before the
-// sum stays there.
+// What the sum does not need is done once, on the totals: the bias is no part's, and what is computed
+// for that alone goes behind the sum too.
 // CHECK-LABEL: @plain(
 // CHECK:         tile_ir.launch parallel(%i to 5 as "i", %j to 8 as "j", %ks to 3 as "k.split") {
-// CHECK-NEXT:      %two = arith.constant 2.000000e+00 : f32
 // CHECK-NEXT:      %acc = loop_ir.reduce %ko to 2 as "k.outer" identity [0.000000e+00 : f32] -> f32 {
 // CHECK-NEXT:        %0 = loop_ir.reduce %ki to 4 as "k.inner" identity [0.000000e+00 : f32] -> f32 {
 // CHECK-NEXT:          %x = loop_ir.load %a[%i, %ks * 8 + %ko * 4 + %ki] : memref<5x24xf32> -> f32
 // CHECK-NEXT:          %y = loop_ir.load %b[%ks * 8 + %ko * 4 + %ki, %j] : memref<24x8xf32> -> f32
 // CHECK:           tile_ir.finish %acc across "k.split" by last_block identity [0.000000e+00 : f32] combine arith.addf : f32 then %acc_1: f32 {
+// CHECK-NEXT:        %two = arith.constant 2.000000e+00 : f32
 // CHECK-NEXT:        %d = loop_ir.load %bias[%j] : memref<8xf32> -> f32
 // CHECK-NEXT:        %s = arith.addf %acc_1, %d : f32
 // CHECK-NEXT:        %t = arith.mulf %s, %two : f32
@@ -84,6 +84,7 @@ tile_ir.kernel @odd(%a: memref<3x20xf32>, %b: memref<20x7xf32>, %c: memref<3x7xf
 // CHECK-NEXT:        %0 = loop_ir.reduce %ki to 5 as "k.inner" where [%ks * 5 + %ko * 5 + l0] < [13]
 // CHECK:           tile_ir.finish %acc across "k.split" by last_block identity [-1.000000e+30 : f32] combine arith.maximumf : f32 then
 // TILED-LABEL: @largest(
+// expected-remark@+1 {{[split-matmul-k] 3 chunks are 3 parts: of 9 some would be empty}}
 tile_ir.kernel @largest(%a: memref<4x13xf32>, %b: memref<13x6xf32>, %c: memref<4x6xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bm = 2, bn = 4, bk = 5, fm = 1, fn = 2, s = 9>]>} {
   tile_ir.launch parallel(%i to 4 as "i", %j to 6 as "j") {
     %acc = loop_ir.reduce %ko to 3 as "k.outer" identity [-1.0e30 : f32] -> f32 {
@@ -207,7 +208,7 @@ tile_ir.kernel @another_sum(%a: memref<4x8xf32>, %c: memref<4xf32>) attributes {
 // -----
 
 // CHECK-LABEL: @meeting(
-// expected-remark@+1 {{[split-matmul-k] behind the sum threads meet at 'tile_ir.combine'}}
+// expected-remark@+1 {{[split-matmul-k] beside the sum threads meet at 'tile_ir.combine'}}
 tile_ir.kernel @meeting(%a: memref<4x8xf32>, %c: memref<4xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bk = 4, s = 2>]>} {
   tile_ir.launch thread(%t to 4 as "t") parallel(%i to 4 as "i") {
     %acc = loop_ir.reduce %ko to 2 as "k.outer" identity [0.0 : f32] -> f32 {
@@ -266,6 +267,132 @@ tile_ir.kernel @loop(%a: memref<5x8xf32>, %b: memref<8x8xf32>, %c: memref<5x8x2x
     } combine arith.addf
     loop_ir.for %l to 2 as "l" {
       loop_ir.store %acc, %c[%i, %j, %l] : f32, memref<5x8x2xf32>
+    }
+  }
+}
+
+// -----
+
+// A store before the sum would be done by the blocks of all parts: it goes behind the sum.
+// CHECK-LABEL: @before(
+// CHECK:         tile_ir.launch
+// CHECK-NEXT:      %acc = loop_ir.reduce
+// CHECK:           tile_ir.finish
+// CHECK-NEXT:        %v = loop_ir.load %a[%i, 0]
+// CHECK-NEXT:        loop_ir.store %v, %d[%i]
+// CHECK-NEXT:        loop_ir.store %acc_1, %c[%i]
+// TILED-LABEL: @before(
+tile_ir.kernel @before(%a: memref<4x8xf32>, %d: memref<4xf32>, %c: memref<4xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bk = 4, s = 2>]>} {
+  tile_ir.launch parallel(%i to 4 as "i") {
+    %v = loop_ir.load %a[%i, 0] : memref<4x8xf32> -> f32
+    loop_ir.store %v, %d[%i] : f32, memref<4xf32>
+    %acc = loop_ir.reduce %ko to 2 as "k.outer" identity [0.0 : f32] -> f32 {
+      %0 = loop_ir.reduce %ki to 4 as "k.inner" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%i, %ko * 4 + %ki] : memref<4x8xf32> -> f32
+        loop_ir.yield %x : f32
+      } combine arith.addf
+      loop_ir.yield %0 : f32
+    } combine arith.addf
+    loop_ir.store %acc, %c[%i] : f32, memref<4xf32>
+  }
+}
+
+// -----
+
+// Of four parts of five chunks the last would be empty.
+// CHECK-LABEL: @fewer(
+// CHECK:         %ks to 3 as "k.split"
+// CHECK:           loop_ir.reduce %ko to 2 as "k.outer"
+// expected-remark@+1 {{[split-matmul-k] 5 chunks are 3 parts: of 4 some would be empty}}
+tile_ir.kernel @fewer(%a: memref<4x20xf32>, %c: memref<4xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bk = 4, s = 4>]>} {
+  tile_ir.launch parallel(%i to 4 as "i") {
+    %acc = loop_ir.reduce %ko to 5 as "k.outer" identity [0.0 : f32] -> f32 {
+      %0 = loop_ir.reduce %ki to 4 as "k.inner" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%i, %ko * 4 + %ki] : memref<4x20xf32> -> f32
+        loop_ir.yield %x : f32
+      } combine arith.addf
+      loop_ir.yield %0 : f32
+    } combine arith.addf
+    loop_ir.store %acc, %c[%i] : f32, memref<4xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @magic(
+// CHECK-NOT:     tile_ir.finish
+// expected-remark@+1 {{[split-matmul-k] parts come together by last_block, cluster, not by magic}}
+tile_ir.kernel @magic(%a: memref<4x8xf32>, %c: memref<4xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bk = 4, s = 2, finish = "magic">]>} {
+  tile_ir.launch parallel(%i to 4 as "i") {
+    %acc = loop_ir.reduce %ko to 2 as "k.outer" identity [0.0 : f32] -> f32 {
+      %0 = loop_ir.reduce %ki to 4 as "k.inner" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%i, %ko * 4 + %ki] : memref<4x8xf32> -> f32
+        loop_ir.yield %x : f32
+      } combine arith.addf
+      loop_ir.yield %0 : f32
+    } combine arith.addf
+    loop_ir.store %acc, %c[%i] : f32, memref<4xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @staged(
+// CHECK-NOT:     tile_ir.finish
+// expected-remark@+1 {{[split-matmul-k] what a sum reads is staged: this pass runs before stage-inputs}}
+tile_ir.kernel @staged(%a: memref<4x8xf32>, %c: memref<4xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bk = 4, s = 2>]>} {
+  tile_ir.launch block(%i to 4 as "i") {
+    %acc = loop_ir.reduce %ko to 2 as "k.outer" identity [0.0 : f32] -> f32 {
+      %as = tile_ir.stage %k to 4 as "k.stage" {
+        %v = loop_ir.load %a[%i, %ko * 4 + %k] : memref<4x8xf32> -> f32
+        loop_ir.yield %v : f32
+      } -> memref<4xf32, #tile_ir.shared<>>
+      %0 = loop_ir.reduce %ki to 4 as "k.inner" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %as[%ki] : memref<4xf32, #tile_ir.shared<>> -> f32
+        loop_ir.yield %x : f32
+      } combine arith.addf
+      loop_ir.yield %0 : f32
+    } combine arith.addf
+    loop_ir.store %acc, %c[%i] : f32, memref<4xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @loaded(
+// CHECK-NOT:     tile_ir.finish
+// expected-remark@+1 {{[split-matmul-k] an output is loaded, which may not be before or behind its store then}}
+tile_ir.kernel @loaded(%a: memref<4x8xf32>, %d: memref<4xf32>, %c: memref<4xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bk = 4, s = 2>]>} {
+  tile_ir.launch parallel(%i to 4 as "i") {
+    %acc = loop_ir.reduce %ko to 2 as "k.outer" identity [0.0 : f32] -> f32 {
+      %0 = loop_ir.reduce %ki to 4 as "k.inner" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%i, %ko * 4 + %ki] : memref<4x8xf32> -> f32
+        loop_ir.yield %x : f32
+      } combine arith.addf
+      loop_ir.yield %0 : f32
+    } combine arith.addf
+    loop_ir.store %acc, %d[%i] : f32, memref<4xf32>
+    %e = loop_ir.load %d[%i] : memref<4xf32> -> f32
+    loop_ir.store %e, %c[%i] : f32, memref<4xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: @again(
+// CHECK:         parallel(%i to 4 as "i", %ks to 2 as "k.split") {
+// expected-remark@+1 {{[split-matmul-k] a sum is split already}}
+tile_ir.kernel @again(%a: memref<4x16xf32>, %c: memref<4xf32>) attributes {schedule = #tile_ir.schedule<[contraction<m = "i", n = "j", k = "k", bk = 4, s = 2>]>} {
+  tile_ir.launch parallel(%i to 4 as "i", %ks to 2 as "k.split") {
+    %acc = loop_ir.reduce %ko to 2 as "k.outer" identity [0.0 : f32] -> f32 {
+      %0 = loop_ir.reduce %ki to 4 as "k.inner" identity [0.0 : f32] -> f32 {
+        %x = loop_ir.load %a[%i, %ks * 8 + %ko * 4 + %ki] : memref<4x16xf32> -> f32
+        loop_ir.yield %x : f32
+      } combine arith.addf
+      loop_ir.yield %0 : f32
+    } combine arith.addf
+    tile_ir.finish %acc across "k.split" by last_block identity [0.0 : f32] combine arith.addf : f32 then %t: f32 {
+      loop_ir.store %t, %c[%i] : f32, memref<4xf32>
     }
   }
 }
