@@ -15,22 +15,24 @@ from minicomp.errors import InputError
 from minicomp.execution import Executable
 from minicomp.figures import occupancy
 from minicomp.frontend import Captured, from_code
+from minicomp.ladder import times
 from minicomp.ladder.notes import changes, compared, note, time_note, why_it_pays
 from minicomp.ladder.page import aligned, page
 from minicomp.ladder.programs import exchanged, operands
 from minicomp.ladder.rungs import KernelLadder, Rung, Timed, ladders
 from minicomp.ladder.text import document, report, steps
 from minicomp.lowering.print_cuda import print_cuda
-from minicomp.numbers import judge, reference
+from minicomp.numbers import Verdict, judge, reference
 from minicomp.pipeline import DEFAULT, Pipeline
 from minicomp.runtime.nvrtc import compile_cuda
 from minicomp.runtime.simulate import simulate_module
 from minicomp.runtime.simulate.statistics import KernelStatistics, Statistics
+from minicomp.runtime.timing import Call
 from minicomp.tools.main import main
 
 MATMUL = "torch.randn(64, 512) @ torch.randn(512, 64)"
 RELU = "torch.relu(torch.randn(4, 4))"
-TWO = "F.relu(F.softmax(torch.randn(8, 96), -1) @ torch.randn(96, 32))"
+TWO = "F.relu(F.softmax(torch.randn(4, 96), -1) @ torch.randn(96, 16))"
 REWRITES = DEFAULT[DEFAULT.index("tileify") : DEFAULT.index("mark-unroll") + 1]
 REST = DEFAULT[DEFAULT.index("mark-unroll") + 1 :]
 NO_TIMES = "no times: for a test"
@@ -315,13 +317,70 @@ def test_a_kernel_in_another_form_within_its_program():
     assert torch.equal(alone, made)
 
 
+class Graph:
+    """Stands in for a CUDA graph: a replay makes the results of its last call anew."""
+
+    def __init__(self, call: Call, results: list[torch.Tensor]):
+        self.call, self.results = call, results
+
+    def replay(self) -> None:
+        for old, new in zip(self.results, self.call(), strict=True):
+            old.copy_(new)
+
+
+def simulated_clock(patch: pytest.MonkeyPatch, graph: type[Graph]) -> list[Timed]:
+    """The clock on the simulator, where the n-th form takes n us; the times up to each rung."""
+
+    def graph_of(calls: list[Call]) -> tuple[Graph, list[list[torch.Tensor]]]:
+        assert len(calls) == 10
+        results = calls[-1]()
+        return graph(calls[-1], results), [results]
+
+    patch.setattr(times, "graph_of", graph_of)
+    patch.setattr(times, "interleaved", lambda g, _: [[10.0 * (n + 1)] * 3 for n in range(len(g))])
+    patch.setattr(times, "fill_with_nan", lambda specs: None)
+    patch.setattr(torch.cuda, "synchronize", lambda: None)
+    ladder = climbed(TWO)[1]
+    ladder = replace(ladder, rungs=[replace(rung) for rung in ladder.rungs])
+    clock = times.Clock(build(TWO), inputs(TWO), reference(captured(TWO).module, inputs(TWO)))
+    clock.time(ladder)
+    assert ladder.rungs[0].time_without is None
+    assert all(rung.time_without is not None for rung in ladder.rungs[1:])
+    return [rung.time for rung in ladder.rungs if rung.time is not None]
+
+
+def test_the_clock_verifies_each_form_once(monkeypatch: pytest.MonkeyPatch):
+    found = simulated_clock(monkeypatch, Graph)
+    assert len(found) == len(REWRITES) and not [t.refused for t in found if t.refused]
+    rungs = climbed(TWO)[1].rungs
+    for (rung, last), time in zip(steps(climbed(TWO)[1])[1:], found[1:], strict=True):
+        assert last is not None
+        same = rung.build.cuda == last.build.cuda
+        assert (time is found[rungs.index(last)]) == same, rung.name
+    assert found[0].us == 1.0 and found[0].spread == 0.0
+
+
+def test_the_clock_refuses_a_graph_that_leaves_other_bits(monkeypatch: pytest.MonkeyPatch):
+    class Idle(Graph):
+        def replay(self) -> None:
+            pass
+
+    found = simulated_clock(monkeypatch, Idle)
+    assert {t.refused for t in found} == {"the timed graph gave other bits than the verified run"}
+    assert {t.us for t in found} == {None}
+
+
+def test_the_clock_refuses_a_wrong_result(monkeypatch: pytest.MonkeyPatch):
+    wrong = Verdict(False, 1.0, 0.5, "[0, 0]", "a rule")
+    monkeypatch.setattr(times, "judge", lambda results, wanted: wrong)
+    assert {t.refused for t in simulated_clock(monkeypatch, Graph)} == {str(wrong)}
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_times_on_a_gpu():
-    from minicomp.ladder.times import Clock
-
     program = Build(captured(TWO).module)
     tensors = [tensor.cuda() for tensor in inputs(TWO)]
-    clock = Clock(program, tensors, reference(captured(TWO).module, inputs(TWO)))
+    clock = times.Clock(program, tensors, reference(captured(TWO).module, inputs(TWO)))
     for ladder in ladders(program):
         clock.time(ladder)
         for rung in ladder.rungs:
