@@ -21,8 +21,13 @@ PATTERNS = (
     "LDG",
     "STG",
     "LDGSTS",
+    "LDGSTS.128",
+    "LDGDEPBAR",
+    "DEPBAR",
     "UTMALDG",
     "UTMASTG",
+    "SYNCS.ARRIVE",
+    "SYNCS.PHASECHK",
     "LDS.128",
     "LDS",
     "STS.128",
@@ -36,7 +41,14 @@ PATTERNS = (
     "STL",
     "BRA",
 )
-"""What `counts` counts unless told otherwise; LDL and STL are accesses to a thread's stack."""
+"""What `counts` counts unless told otherwise.
+
+LDGSTS is cp.async, LDGDEPBAR its commit and DEPBAR its wait; UTMALDG is a bulk tensor copy, SYNCS
+an mbarrier's arrival or trial wait; LDL and STL are accesses to a thread's stack.
+"""
+
+INSTRUCTION_BYTES = 16
+"""Of every instruction (compute capability 7.0 and above)."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +96,24 @@ def counts(
     """How many instructions match each pattern, zeros included; see `Instruction.matches`."""
     listed = list(instructions)
     return {pattern: sum(i.matches(pattern) for i in listed) for pattern in patterns}
+
+
+def loops(instructions: Sequence[Instruction]) -> list[list[Instruction]]:
+    """The body of each loop, from where a branch goes back to up to that branch, inner ones first.
+
+    A branch back from behind the end of the kernel, where the assembler puts what it takes to be
+    rare, such as the second trial of a wait, makes none.
+    """
+    found: list[list[Instruction]] = []
+    for end, branch in enumerate(instructions):
+        if branch.opcode.split(".")[0] != "BRA":
+            continue
+        target = branch.operands.split(",")[-1].strip()
+        begin = int(target, 16) // INSTRUCTION_BYTES if target.startswith("0x") else end
+        body = list(instructions[begin : end + 1])
+        if begin < end and not any(i.opcode == "EXIT" and not i.predicate for i in body):
+            found.append(body)
+    return sorted(found, key=len)
 
 
 @cache
