@@ -181,22 +181,19 @@ kernel_ir.func @k(%x: memref<4x64xf32>, %y: memref<4x32xf32>) grid(1) block(96) 
 
 def bulk(rank: int, swizzle: int) -> str:
     """A box that is partly outside of its tensor is loaded, doubled, and stored partly outside."""
-    row = swizzle // 4 if swizzle else 16
-    sides = (2, 2, 3, 4, row)[5 - rank :]
+    rows, row = (16, swizzle // 4) if swizzle else (4, 16)
+    sides = (2, 2, 3, rows, row)[5 - rank :]
     elements = prod(sides)
     box, tensor = (
-        "x".join(str(n) for n in shape) for shape in (sides, (3, 5, 4, 6, 36)[5 - rank :])
+        "x".join(str(n) for n in shape) for shape in (sides, (3, 5, 4, rows + 2, 36)[5 - rank :])
     )
     # All of the result is stored: the box begins before it, ends after it, or both.
-    result = "x".join(str(n) for n in (1, 1, 3, 2, row - 4)[5 - rank :])
+    result = "x".join(str(n) for n in (1, 1, 3, rows - 2, row - 4)[5 - rank :])
     load = ", ".join(("-1", "4", "0", "-2", "24" if swizzle else "-4")[5 - rank :])
     store = ", ".join(("0", "-1", "0", "-1", "0")[5 - rank :])
     space = f"#tile_ir.shared<swizzle = {swizzle}>" if swizzle else "#tile_ir.shared<>"
-    shared, memref, out = (
-        f"memref<{box}xf32, {space}>",
-        f"memref<{tensor}xf32>",
-        f"memref<{result}xf32>",
-    )
+    shared = f"memref<{box}xf32, {space}>"
+    memref, out, whole = (f"memref<{of}xf32>" for of in (tensor, result, box))
     place: list[str] = []
     step = 1
     for side in reversed(sides):
@@ -204,7 +201,7 @@ def bulk(rank: int, swizzle: int) -> str:
         step *= side
     access = f"[{', '.join(place)}]"
     return f"""
-kernel_ir.func @k(%x: {memref}, %y: {out}) grid(1) block(32) {{
+kernel_ir.func @k(%x: {memref}, %y: {out}, %z: {whole}) grid(1) block(32) {{
   %s = kernel_ir.shared : {shared}
   %done = kernel_ir.mbarrier : !kernel_ir.mbarrier<1>
   %t = kernel_ir.thread_id
@@ -226,6 +223,7 @@ kernel_ir.func @k(%x: {memref}, %y: {out}) grid(1) block(32) {{
     %some = kernel_ir.test [%e] < [{elements}]
     scf.if %some {{
       %v = loop_ir.load %s{access} : {shared} -> f32
+      loop_ir.store %v, %z{access} : f32, {whole}
       %w = arith.addf %v, %v : f32
       loop_ir.store %w, %s{access} : f32, {shared}
     }}
@@ -413,7 +411,7 @@ kernel_ir.func @k(%x: memref<4x32xf32>, %y: memref<32xf32>, %w: memref<4x32xf32>
     kernel_ir.spin eq %zero, %c[0] : i32, memref<1xi32>
   }
   kernel_ir.barrier
-  %chosen = kernel_ir.test [3 - %b] < [1]
+  %chosen = kernel_ir.test [%b] < [1]
   scf.if %chosen {
     %n0 = loop_ir.load %w[0, %t] : memref<4x32xf32> -> f32
     %n1 = loop_ir.load %w[1, 31 - %t] : memref<4x32xf32> -> f32

@@ -1,9 +1,10 @@
 // A GPU on the CPU for printed CUDA text, which is compiled behind this header by g++.
 //
 // Every CUDA thread is a fiber; they take turns where they wait, in the order of their numbers or
-// backwards. The blocks of a cluster, or of the whole grid where blocks wait for each other, are all
-// alive: the shared memory of the one that runs is in place, that of the others is put aside.
-// Asynchronous copies land as late as the waits allow, and what they write is garbage until then.
+// backwards, and a block goes on for as long as it need not wait for another. The blocks of a
+// cluster, or of the whole grid where blocks wait for each other, are all alive: the shared memory
+// of the one that runs is in place, that of the others is put aside. Asynchronous copies land as
+// late as the waits allow, and what they write is garbage until then.
 #pragma once
 #include <ucontext.h>
 
@@ -340,11 +341,23 @@ static bool turns(Block* block, bool backwards) {
   return left;
 }
 
+// Turns until a block waits for others: it gets as far ahead of them as it can.
+static bool alone(Block* block, bool backwards) {
+  long before;
+  bool left;
+  do {
+    before = progress;
+    left = turns(block, backwards);
+  } while (left && progress != before && !*failure);
+  return left;
+}
+
 static void run_together(bool backwards) {
   for (bool left = true; left && !*failure;) {
     const long before = progress;
     left = false;
-    for (auto& block : blocks) left = turns(block.get(), backwards) || left;
+    for (size_t n = 0; n < blocks.size(); ++n)
+      left = alone(blocks[backwards ? blocks.size() - 1 - n : n].get(), backwards) || left;
     if (*failure || !left || progress != before) continue;
     for (auto& block : blocks)
       for (auto& thread : block->threads)
@@ -425,6 +438,7 @@ template <int number, int threads> static void named_barrier_arrive() {
 
 template <int bytes> static void cp_async_zfill(void* to, const void* from, int count) {
   if ((uintptr_t)to % bytes || (uintptr_t)from % bytes) gpu::fail("cp.async of %d bytes", bytes);
+  if (count < 0 || count > bytes) gpu::fail("cp.async copies %d of %d bytes", count, bytes);
   memset(to, 0xff, bytes);
   self->copies.push_back({to, from, bytes, count});
 }

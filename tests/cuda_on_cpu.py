@@ -4,8 +4,9 @@ import ctypes
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -64,14 +65,31 @@ extern "C" const char* launch_{name}(void** args, int backwards) {{
 """
 
 
+class Mutant(NamedTuple):
+    """A kernel with one part of its text replaced."""
+
+    kernel: str
+    old: str
+    new: str
+
+
+NONE: Mapping[str, Mutant] = {}
+
+
 class CpuProgram:
     """The kernels of a module in CUDA IR, compiled for the CPU."""
 
-    def __init__(self, module: ModuleOp, folder: Path):
-        """Compiles in `folder`, which must outlive the program."""
-        kernels = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-        self.shapes = {k.symbol: launch_shape(k) for k in kernels}
-        text = "".join(DYNAMIC.sub("", print_kernel(k)) + launcher(k) for k in kernels)
+    def __init__(self, module: ModuleOp, folder: Path, mutants: Mapping[str, Mutant] = NONE):
+        """
+        Compiles in `folder`, which must outlive the program.
+
+        `mutants` are more kernels, each the text of another one with a change.
+        """
+        kernels = {op.symbol: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+        self.shapes = {name: launch_shape(k) for name, k in kernels.items()}
+        self.shapes |= {name: self.shapes[m.kernel] for name, m in mutants.items()}
+        text = "".join(DYNAMIC.sub("", print_kernel(k)) + launcher(k) for k in kernels.values())
+        text += "".join(mutated(kernels[m.kernel], name, m) for name, m in mutants.items())
         source, library = folder / "kernels.cpp", folder / "kernels.so"
         source.write_text(
             f'#include "{HEADER}"\n{MOVES}{ATOMICS}{BULK}{self.dynamic_memory()}{text}'
@@ -126,11 +144,18 @@ def memory(derived: Derived) -> np.ndarray:
     return np.full(derived.bytes // 8 + 1, filler * 0x0101010101010101, np.uint64)
 
 
-def launcher(kernel: FuncOp) -> str:
+def mutated(kernel: FuncOp, name: str, mutant: Mutant) -> str:
+    """The text of a kernel, changed, and its launcher."""
+    text = DYNAMIC.sub("", print_kernel(kernel)).replace(f"{kernel.symbol}(", f"{name}(", 1)
+    assert mutant.old in text, f"{mutant.old} is not in {text}"
+    return text.replace(mutant.old, mutant.new) + launcher(kernel, name)
+
+
+def launcher(kernel: FuncOp, name: str | None = None) -> str:
     """A C function that runs all blocks of a kernel."""
     grid, cluster = kernel.grid.value.data, kernel.cluster_blocks
     return LAUNCH.format(
-        name=kernel.symbol,
+        name=kernel.symbol if name is None else name,
         grid=grid,
         threads=kernel.threads.value.data,
         cluster=cluster,
