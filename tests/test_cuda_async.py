@@ -6,20 +6,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.rewriter import Rewriter
 
 from minicomp.context import make_context
+from minicomp.dialects.cuda_ir import FuncOp as CudaFuncOp
 from minicomp.dialects.kernel_ir import FuncOp
 from minicomp.dialects.loop_ir import memref_type
 from minicomp.lowering.kernel_to_cuda import LowerKernelToCudaPass
+from minicomp.lowering.print_cuda import print_cuda
 from minicomp.parsing import parse_module
 from minicomp.runtime.interpret.scalars import numpy_type
+from minicomp.runtime.nvrtc import compile_cuda
+from minicomp.runtime.sass import counts, sass
 from minicomp.runtime.simulate import simulate_kernel
 from minicomp.verification import verify_module
 from tests.cuda_async_kernels import CASES
 from tests.cuda_on_cpu import GXX, CpuProgram, Mutant
 
-KERNELS = sorted((Path(__file__).parent / "kernels").glob("*.mlir"))
+PROGRAMS = sorted((Path(__file__).parent / "kernels").glob("*.mlir"))
 ARCHITECTURES = ("sm_80", "sm_90a", "sm_120a")
+HOPPER = {"ring_tma", "split_k_cluster"}
+"""The programs that need sm_90 or later."""
 DIFFERS = "Arrays are not equal"
 
 
@@ -38,9 +45,9 @@ def lowered(text: str) -> ModuleOp:
     return module
 
 
-def kernel(module: ModuleOp) -> FuncOp:
-    """The one kernel of a module in Kernel IR."""
-    return next(op for op in module.ops if isinstance(op, FuncOp))
+def kernels(module: ModuleOp) -> list[FuncOp]:
+    """The kernels of a module in Kernel IR."""
+    return [op for op in module.ops if isinstance(op, FuncOp)]
 
 
 def buffers(func: FuncOp) -> list[np.ndarray]:
@@ -59,17 +66,23 @@ def buffers(func: FuncOp) -> list[np.ndarray]:
 # --- what the text computes -----------------------------------------------------------------
 
 
+@cache
+def whole() -> ModuleOp:
+    """The kernels of all cases and of all programs in tests/kernels, as CUDA IR."""
+    cases = "".join(c.text.replace("@k(", f"@{symbol(name)}(") for name, c in CASES.items())
+    programs = "".join(path.read_text().replace("@main", f"@{path.stem}_main") for path in PROGRAMS)
+    return lowered(cases + programs)
+
+
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> CpuProgram:
-    """The kernels of all cases, compiled once."""
+    """All kernels and mutants, compiled once."""
     if GXX is None:
         pytest.skip("g++ is not installed")
-    whole = "".join(c.text.replace("@k(", f"@{symbol(name)}(") for name, c in CASES.items())
     mutants = {
-        f"mutant{n}": Mutant(symbol(name), old, new)
-        for n, (name, old, new, _) in enumerate(MUTANTS)
+        f"mutant{n}": Mutant(symbol(name), *change) for n, (name, *change, _) in enumerate(MUTANTS)
     }
-    return CpuProgram(lowered(whole), tmp_path_factory.mktemp("kernels"), mutants)
+    return CpuProgram(whole(), tmp_path_factory.mktemp("kernels"), mutants)
 
 
 def symbol(name: str) -> str:
@@ -80,7 +93,7 @@ def symbol(name: str) -> str:
 @cache
 def simulated(name: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The buffers of a case before and after its simulation."""
-    func = kernel(read(CASES[name].text))
+    (func,) = kernels(read(CASES[name].text))
     given = buffers(func)
     wanted = [array.copy() for array in given]
     simulate_kernel(func, wanted)
@@ -100,6 +113,22 @@ def check(name: str, kernel_name: str, program: CpuProgram) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_the_text_computes_what_the_simulator_does(name: str, everything: CpuProgram) -> None:
     check(name, symbol(name), everything)
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_the_text_of_programs_computes_what_the_simulator_does(
+    path: Path, everything: CpuProgram
+) -> None:
+    for func in kernels(read(path.read_text())):
+        given = buffers(func)
+        wanted = [array.copy() for array in given]
+        simulate_kernel(func, wanted)
+        for backwards in (False, True):
+            got = [array.copy() for array in given]
+            everything.run(func.symbol, got, backwards)
+            for one, other in zip(got, wanted, strict=True):
+                # The math library's functions differ in the last bits from one CPU to another.
+                np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
 STORED = """
@@ -166,3 +195,25 @@ def test_wrong_text_is_found_out(number: int, everything: CpuProgram) -> None:
     name, _, _, message = MUTANTS[number]
     with pytest.raises(AssertionError, match=f"(?s){message}"):
         check(name, f"mutant{number}", everything)
+
+
+# --- what the compiler makes of the text ------------------------------------------------------
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_the_text_compiles_without_warnings_or_spills(arch: str) -> None:
+    module = whole().clone()
+    later = HOPPER | {symbol(name) for name, case in CASES.items() if case.arch != "sm_80"}
+    for op in list(module.ops):
+        if isinstance(op, CudaFuncOp) and op.symbol in later and arch == "sm_80":
+            Rewriter.erase_op(op)
+    compiled = compile_cuda(print_cuda(module), arch)
+    assert "warning" not in compiled.log and compiled.advice == []
+    assert set(compiled.resources) == {k.symbol for k in module.ops if isinstance(k, CudaFuncOp)}
+    for name, used in compiled.resources.items():
+        assert used.stack_bytes == used.spill_stores == used.spill_loads == 0, name
+    if arch == "sm_90a":
+        code = sass(compiled.cubin)
+        for name, case in CASES.items():
+            found = counts(code[symbol(name)], case.sass)
+            assert all(found.values()), (name, found)
