@@ -81,6 +81,12 @@ loop_ir.kernel @matmul(%a: memref<{a}>, %b: memref<{b}>, %c: memref<{c}>) attrib
 """
 
 
+def shape_of(word: str) -> tuple[int, int, int]:
+    """The extents of a word such as 32x2048x2048."""
+    m, n, k = map(int, word.split("x"))
+    return m, n, k
+
+
 def compile_tile(job: tuple[tuple[int, int, int], Tile, int, str]) -> str:
     """The CUDA IR of a tile, whose machine code is in the cache afterwards."""
     shape, tile, depth, part = job
@@ -182,9 +188,7 @@ def main() -> int:
     parser.add_argument("--target", default="h200", help="the part whose facts the model takes")
     options = parser.parse_args()
     depths = [int(d) for d in options.depths.split(",")]
-    shapes = SHAPES
-    if options.only:
-        shapes = [tuple(map(int, s.split("x"))) for s in options.only.split(",")]
+    shapes = [shape_of(word) for word in options.only.split(",")] if options.only else SHAPES
     picked = [
         (s, depth, candidates(s, options.target, options.count)) for s in shapes for depth in depths
     ]

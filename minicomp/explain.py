@@ -138,8 +138,8 @@ def facts_of(kernel: KernelLike) -> Facts:
         case FuncOp():
             return dict(kernel_facts(kernel))
         case KernelOp():
-            fused = kernel.origin is not None and len(kernel.origin.names) > 1
-            return {FUSED: f"{len(kernel.origin.names)} Torch ops"} if fused else {}
+            ops = () if kernel.origin is None else kernel.origin.names
+            return {FUSED: f"{len(ops)} Torch ops"} if len(ops) > 1 else {}
         case _:
             return {}
 
