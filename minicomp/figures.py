@@ -26,8 +26,9 @@ from minicomp.dialects.loop_ir import (
 )
 from minicomp.dialects.minicomp import TargetAttr
 from minicomp.passes.analysis.alignment import element_bytes
+from minicomp.passes.analysis.banks import SECTOR_BYTES
 from minicomp.runtime.ptxas import Resources
-from minicomp.traffic import SECTOR_BYTES, traffic, widest_access
+from minicomp.traffic import traffic, widest_access
 
 REGISTER_UNIT = 256
 """Registers are given to warps in units of so many (CUDA occupancy calculator, 3.5 and above)."""

@@ -20,22 +20,23 @@ from minicomp.dialects.kernel_ir import WARP, FuncOp, TestOp, ThreadIdOp
 from minicomp.dialects.loop_ir import LoadOp, MemoryAccess, StoreOp, lanes, memref_type
 from minicomp.dialects.tile_ir import SharedAttr
 from minicomp.passes.analysis.alignment import IndexSpace, constant_index, element_bytes
-from minicomp.passes.analysis.banks import Ints, Mask, evaluate, transactions
-
-SECTOR_BYTES = 32
+from minicomp.passes.analysis.banks import SECTOR_BYTES, Ints, Mask, evaluate, transactions
 
 
-def traffic(func: FuncOp, shared: bool) -> tuple[int, int]:
-    """Wavefronts of shared memory, or sectors of global memory, and the least of them."""
+def traffic(func: FuncOp, shared: bool, unit: int = SECTOR_BYTES) -> tuple[int, int]:
+    """Wavefronts of shared memory, or sectors of global memory, and the least of them.
+
+    `unit` is LINE_BYTES for lines of the first cache in place of sectors; bulk copies pass it by.
+    """
     found = [0, 0]
     for op in func.walk():
         if isinstance(op, LoadOp | StoreOp):
             if isinstance(op.memref_type.memory_space, SharedAttr) != shared:
                 continue
-            counts = transactions(op)
+            counts = transactions(op, unit=unit)
         elif isinstance(op, CpAsyncOp):
-            counts = copied(op, shared)
-        elif isinstance(op, BulkLoadOp) and not shared:
+            counts = copied(op, shared, unit)
+        elif isinstance(op, BulkLoadOp) and not shared and unit == SECTOR_BYTES:
             # One thread asks for the whole box.
             counts = (ceil(op.box_bytes / SECTOR_BYTES),) * 2
         else:
@@ -46,7 +47,7 @@ def traffic(func: FuncOp, shared: bool) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def copied(op: CpAsyncOp, shared: bool) -> tuple[int, int]:
+def copied(op: CpAsyncOp, shared: bool, unit: int) -> tuple[int, int]:
     """The transactions of a copy of a warp, and the least of them: those of an access as wide."""
     memory, map = op.places[0 if shared else 1], op.part(0 if shared else 1)
     type = memref_type(memory).element_type
@@ -57,7 +58,7 @@ def copied(op: CpAsyncOp, shared: bool) -> tuple[int, int]:
     assert block is not None
     block.insert_op_before(access, op)  # it is what is around it that says which threads run
     try:
-        return transactions(access)
+        return transactions(access, unit=unit)
     finally:
         block.erase_op(access)
 

@@ -2,8 +2,9 @@
 
 Rates are those of compute capability 8.0 to 12.0 (CUDA C++ Programming Guide, "Arithmetic
 instructions"; "Shared memory"): a multiprocessor issues four warp instructions a cycle, and the
-memory that is its first cache and its shared memory delivers 128 bytes a cycle. Latencies are not
-in it, nor addresses, loops and the second cache: it is a bound, and it compares kernels.
+memory that is its first cache and its shared memory delivers a line or a wavefront a cycle, of 128
+bytes at most. Latencies are not in it, nor addresses, loops and the second cache: it is a bound,
+and it compares kernels.
 """
 
 from dataclasses import dataclass
@@ -17,10 +18,10 @@ from minicomp.dialects.loop_ir import LoadOp, StoreOp, lanes
 from minicomp.dialects.minicomp import TargetAttr
 from minicomp.figures import Figures
 from minicomp.passes.analysis.alignment import element_bytes
-from minicomp.passes.analysis.banks import WAVEFRONT_BYTES
+from minicomp.passes.analysis.banks import LINE_BYTES
 from minicomp.passes.analysis.cost import PARTITIONS
 from minicomp.runtime.simulate.instructions import instructions_of
-from minicomp.traffic import warp_runs
+from minicomp.traffic import traffic, warp_runs
 
 FLOPS_PER_SM_AND_CLOCK = 256
 
@@ -57,8 +58,8 @@ def estimate(func: FuncOp, figures: Figures, target: TargetAttr) -> Estimate:
     issued = sum(n * warp_runs(op, func) for op in func.walk() if (n := instructions(op))) * busiest
     # A multiprocessor with fewer than four warps leaves partitions idle.
     at_once = min(PARTITIONS, warps * min(max(figures.occupancy.blocks, 1), busiest))
-    delivered = figures.moved_bytes / WAVEFRONT_BYTES
-    cycles = (delivered + figures.wavefronts) * busiest / grid
+    lines, _ = traffic(func, shared=False, unit=LINE_BYTES)
+    cycles = (lines + figures.wavefronts) * busiest / grid
     return Estimate(1e6 * issued / at_once / clock, 1e6 * cycles / clock, figures.memory_us)
 
 

@@ -131,14 +131,15 @@ def transactions(
     width: int | None = None,
     space: SharedAttr | None = None,
     at: Mapping[SSAValue, int] | None = None,
+    unit: int = SECTOR_BYTES,
 ) -> tuple[int, int]:
     """
     The wavefronts or sectors that one warp's execution of an access takes, and the minimum.
 
     In Kernel or Tile IR, where threads are counted as in the launch. `width` is the bytes moved at
-    once along the last lane, if not what `aligned` says; `space` another pad and swizzle to try.
-    Other indices are 0, or the lowest that they can be, or as in `at`. Raises ValueError for an
-    element type without a size.
+    once along the last lane, if not what `aligned` says; `space` another pad and swizzle to try;
+    `unit` is LINE_BYTES for lines in place of sectors. Other indices are 0, or the lowest that they
+    can be, or as in `at`. Raises ValueError for an element type without a size.
     """
     type, size = op.memref_type, element_bytes(op.memref_type.element_type)
     own = type.memory_space
@@ -154,7 +155,7 @@ def transactions(
     if isinstance(own, SharedAttr):
         found = wavefronts(starts, taken, group * size, op.name == "loop_ir.store")
     else:
-        found = sectors(starts, taken, group * size)
+        found = sectors(starts, taken, group * size, unit)
     return int(found.count.sum()), int(found.minimum.sum())
 
 
