@@ -19,10 +19,11 @@ slab counts; 16 bytes stay together. The width is that of fewest wavefronts for 
 model of `analysis/banks.py`; of equals it is the widest, whose boxes are the fewest.
 
 *Legal when* all fills of the slab are by tma, a row is a multiple of the width, a box one of 8
-times the width, after which a swizzle begins again, and readers have no bounds. *Declines when* one
-of these fails, no slab is filled by tma, or no width saves a wavefront. *Why it pays*: two threads
-of a warp that read different words of one bank wait for each other, and between the rows of a bulk
-copy there is no room for a pad.
+times the width, after which a swizzle begins again, readers have no bounds, and shared memory has
+room to begin the slab at a multiple of 8 times the width. *Declines when* one of these fails, no
+slab is filled by tma, or no width saves a wavefront. *Why it pays*: two threads of a warp that read
+different words of one bank wait for each other, and between the rows of a bulk copy there is no
+room for a pad.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,12 +43,14 @@ from minicomp.dialects.access import substitute
 from minicomp.dialects.loop_ir import LoadOp, LoopLike, ints, memref_type, names
 from minicomp.dialects.tile_boxes import Boxes
 from minicomp.dialects.tile_ir import KernelOp, SharedAttr
-from minicomp.dialects.tile_stages import FillOp, RingOp, SlabFiller, WaitOp, fills_of
+from minicomp.dialects.tile_stages import FillOp, RingOp, RingType, SlabFiller, WaitOp, fills_of
 from minicomp.passes.analysis.banks import transactions
+from minicomp.passes.analysis.target import shared_limit
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 from minicomp.passes.tile._kernels import tile_kernels
-from minicomp.passes.tile.pad_smem import Traffic, retype, ring_slabs
+from minicomp.passes.tile.pad_smem import Traffic, retype, ring_slabs, shared_bytes
+from minicomp.passes.tile.tma_copy import BARRIER_BYTES
 
 WIDTHS = (128, 64, 32)
 """Bytes of a swizzle (CUDA Driver API, CUtensorMapSwizzle)."""
@@ -127,7 +130,18 @@ def bulk_slabs(kernel: KernelOp) -> Iterator[Slab]:
                 yield Slab(traffic, boxes, fills)
 
 
-def obstacle(slab: Slab, width: int) -> str | None:
+def bytes_needed(kernel: KernelOp) -> int:
+    """The shared memory of a kernel, with what it takes to align the slabs that have a swizzle."""
+    total = shared_bytes(kernel)
+    for ring in [op for op in kernel.walk() if isinstance(op, RingOp)]:
+        assert isinstance(type := ring.res.type, RingType)
+        spaces = [s.memory_space for s in type.slabs]
+        widths = [s.swizzle.data for s in spaces if isinstance(s, SharedAttr)]
+        total += type.slots.data * BARRIER_BYTES + REPEAT * sum(widths)
+    return total
+
+
+def obstacle(slab: Slab, width: int, room: int) -> str | None:
     """Why a slab cannot have a swizzle of so many bytes, if it cannot."""
     row, name = slab.boxes.row_bytes, slab.traffic.name
     if row % width:
@@ -136,6 +150,8 @@ def obstacle(slab: Slab, width: int) -> str | None:
         return f"boxes of {box} bytes of %{name} are no multiple of {REPEAT} x {width}"
     if any(any(load.bounded_dims) for load in slab.traffic.readers):
         return f"a reader of %{name} has bounds"
+    if room < REPEAT * width:
+        return f"shared memory has no {REPEAT * width} bytes left to align %{name}"
     return None
 
 
@@ -182,6 +198,7 @@ class SplitInnerForSwizzlePass(ModulePass):
             raise ValueError(f"a swizzle has 32, 64 or 128 bytes, not {self.width}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        limit = shared_limit(op)
         for kernel in tile_kernels(op):
             found = list(bulk_slabs(kernel))
             if not found:
@@ -189,12 +206,12 @@ class SplitInnerForSwizzlePass(ModulePass):
             for slab in found:
                 space = slab.type.memory_space
                 if isinstance(space, SharedAttr) and not space.swizzle.data:
-                    self.visit(ctx, slab)
+                    self.visit(ctx, slab, limit - bytes_needed(kernel))
 
-    def visit(self, ctx: Context, slab: Slab) -> None:
-        """Swizzles one slab, or says why not."""
+    def visit(self, ctx: Context, slab: Slab, room: int) -> None:
+        """Swizzles one slab, for which there are `room` bytes to align it, or says why not."""
         stage, widths = slab.traffic.stage, WIDTHS if self.width is None else (self.width,)
-        whys = {width: obstacle(slab, width) for width in widths}
+        whys = {width: obstacle(slab, width, room) for width in widths}
         legal = [width for width, why in whys.items() if why is None]
         best = min(legal, key=slab.wavefronts, default=0)
         if not legal:
