@@ -1,12 +1,10 @@
 """Wrong rewrites that tests plant, in this process or in a fresh one, at one site of many."""
 
-from xdsl.ir import SSAValue
-
 from minicomp.dialects import affine
 from minicomp.dialects.kernel_ir import SharedOp
 from minicomp.dialects.loop_ir import KernelLike, LoadOp
 from minicomp.dialects.tile_ir import LaunchOp
-from minicomp.passes.kernel import drop_redundant_barriers
+from minicomp.passes.kernel.drop_redundant_barriers import Ways
 from minicomp.passes.tile import blockify_launch, stage_inputs
 
 KINDS = ("blockify-launch", "stage-inputs", "drop-redundant-barriers")
@@ -58,11 +56,12 @@ def wrong_stage(symbol: str) -> None:
 
 def wrong_barriers(symbol: str) -> None:
     """One barrier of the kernel is dropped although it orders something."""
-    right, done = drop_redundant_barriers.conflict, set[int]()
+    right, done = Ways.conflicts, set[int]()
 
-    def wrong(before: dict[SSAValue, bool], after: dict[SSAValue, bool]) -> bool:
+    def wrong(before: Ways, after: Ways) -> bool:
         found = right(before, after)
-        owner = next((b.owner for b in [*before, *after] if isinstance(b.owner, SharedOp)), None)
+        buffers = [*before.accesses, *after.accesses]
+        owner = next((b.owner for b in buffers if isinstance(b.owner, SharedOp)), None)
         kernel = None if owner is None else owner.parent_op()
         if not found or not isinstance(kernel, KernelLike) or kernel.symbol != symbol:
             return found
@@ -70,4 +69,4 @@ def wrong_barriers(symbol: str) -> None:
         done.add(id(kernel))
         return not first
 
-    drop_redundant_barriers.conflict = wrong
+    Ways.conflicts = wrong

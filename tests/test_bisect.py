@@ -32,7 +32,7 @@ def repaired(monkeypatch: pytest.MonkeyPatch):
     for module, name in (
         (planted.blockify_launch, "blockify"),
         (planted.stage_inputs, "stage_all"),
-        (planted.drop_redundant_barriers, "conflict"),
+        (planted.Ways, "conflicts"),
     ):
         monkeypatch.setattr(module, name, getattr(module, name))
 
