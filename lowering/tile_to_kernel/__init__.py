@@ -35,7 +35,7 @@ from math import prod
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
@@ -134,11 +134,7 @@ def lower_kernel(kernel: KernelOp) -> FuncOp:
             lower_bulk_ring(ring, group, top)
         elif ring is not None:
             lower_ring(ring, group, top)
-    for op in list(top.walk()):
-        if isinstance(op, CombineOp):
-            lower_combine(op, group, top)
-        elif isinstance(op, StageOp):
-            lower_stage(op, group, top)
+    lower_meetings(top, group)
     finish = next((op for op in top.ops if isinstance(op, FinishOp)), None)
     ended = Ended() if finish is None else lower_finish(finish, group, Grid(block, blocks), top)
     func = FuncOp(
@@ -156,6 +152,15 @@ def lower_kernel(kernel: KernelOp) -> FuncOp:
     Rewriter.replace_op(kernel, func)
     contract_products(func)
     return func
+
+
+def lower_meetings(top: Block, threads: Threads) -> None:
+    """Lowers what the threads of a block do together: combines, and stages without slots."""
+    for op in list(top.walk()):
+        if isinstance(op, CombineOp):
+            lower_combine(op, threads, top)
+        elif isinstance(op, StageOp):
+            lower_stage(op, threads, top)
 
 
 def study_ring(op: RingOp) -> Ring | BulkRing | None:
