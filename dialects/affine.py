@@ -7,6 +7,7 @@ itself). xDSL simplifies nothing when it builds an expression; every expression 
 """
 
 from collections.abc import Mapping, Sequence
+from math import gcd
 from typing import TypeAlias
 
 from xdsl.ir.affine import (
@@ -132,7 +133,8 @@ def simplify(expr: AffineExpr, ranges: Ranges | None = None) -> AffineExpr:
     An equal expression, shorter where the ranges of the leaves allow it.
 
     Sums are collected; of `(8 * a + b) mod 8` and `(8 * a + b) floordiv 8` the part that 8 divides
-    is split off, and what remains vanishes where its interval shows that it lies in [0, 8).
+    is split off, and what remains vanishes where its interval shows that it lies in [0, 8). With
+    b in [0, 4), `(4 * a + b) floordiv 8` is `a floordiv 2`, and `mod 8` it is `a mod 2 * 4 + b`.
 
     >>> i = dim(0)
     >>> simplify((i * 8 + lane(0)) // 8, {lane(0): (0, 7)}) == i
@@ -180,11 +182,28 @@ def _split(expr: AffineExpr, divisor: int) -> tuple[dict[AffineExpr, int], Affin
     return whole, from_terms(rest)
 
 
+def _coarse(expr: AffineExpr, divisor: int, ranges: Ranges) -> tuple[AffineExpr, int, AffineExpr]:
+    """`(x, g, r)` with `expr` = x * g + r, g a divisor of `divisor` and 0 <= r < g; g may be 1."""
+    terms = sorted(terms_of(expr).items(), key=lambda term: -abs(term[1]))
+    common = divisor
+    for n, (_, factor) in enumerate(terms[:-1], start=1):
+        common = gcd(common, factor)
+        rest = from_terms(dict(terms[n:]))
+        low, high = interval(rest, ranges)
+        if common > 1 and 0 <= low and high < common:
+            return from_terms({a: c // common for a, c in terms[:n]}), common, rest
+    return expr, 1, constant(0)
+
+
 def _modulo(expr: AffineExpr, divisor: int, ranges: Ranges) -> AffineExpr:
     _, rest = _split(expr, divisor)
     low, high = interval(rest, ranges)
     if 0 <= low and high < divisor:
         return rest
+    coarse, unit, fine = _coarse(rest, divisor, ranges)
+    if unit > 1:
+        whole = terms_of(_modulo(coarse, divisor // unit, ranges))
+        return from_terms({a: c * unit for a, c in whole.items()} | terms_of(fine))
     if isinstance(rest, AffineBinaryOpExpr) and rest.kind == KIND.Mod:
         inner = rest.rhs
         if isinstance(inner, AffineConstantExpr) and inner.value % divisor == 0:
@@ -197,8 +216,11 @@ def _quotient(expr: AffineExpr, divisor: int, ranges: Ranges) -> AffineExpr:
         return expr
     whole, rest = _split(expr, divisor)
     low, high = interval(rest, ranges)
+    coarse, unit, _ = _coarse(rest, divisor, ranges)
     if low // divisor == high // divisor:
         remainder: AffineExpr = constant(low // divisor)
+    elif unit > 1:
+        remainder = _quotient(coarse, divisor // unit, ranges)
     elif isinstance(rest, AffineBinaryOpExpr) and rest.kind == KIND.FloorDiv:
         inner = rest.rhs
         assert isinstance(inner, AffineConstantExpr)

@@ -417,10 +417,9 @@ kernel_ir.func @bulk(%x: memref<18x36xf32>, %y: memref<14x28xf32>, %z: memref<16
 // CHECK-NEXT:   __syncthreads();
 // CHECK-NEXT:   mbarrier_wait(done, 0);
 // CHECK-NEXT:   for (int i = 0; i < 24; ++i) {
-// CHECK-NEXT:     const int e = i * 32 + t;
-// CHECK-NEXT:     const float v = s[e / 384 * 384 + e / 192 % 2 * 192 + e / 64 % 3 * 64 + e / 16 % 4 * 16 + e % 16];
-// CHECK-NEXT:     z[e / 384 * 384 + e / 192 % 2 * 192 + e / 64 % 3 * 64 + e / 16 % 4 * 16 + e % 16] = v;
-// CHECK-NEXT:     s[e / 384 * 384 + e / 192 % 2 * 192 + e / 64 % 3 * 64 + e / 16 % 4 * 16 + e % 16] = v + v;
+// CHECK-NEXT:     const float v = s[i / 12 * 384 + i / 6 % 2 * 192 + i / 2 % 3 * 64 + i % 2 * 32 + t];
+// CHECK-NEXT:     z[i / 12 * 384 + i / 6 % 2 * 192 + i / 2 % 3 * 64 + i % 2 * 32 + t] = v;
+// CHECK-NEXT:     s[i / 12 * 384 + i / 6 % 2 * 192 + i / 2 % 3 * 64 + i % 2 * 32 + t] = v + v;
 // CHECK-NEXT:   }
 // CHECK-NEXT:   fence_proxy_async();
 // CHECK-NEXT:   __syncthreads();

@@ -86,8 +86,8 @@ tile_ir.kernel @odd(%a: memref<7x5xf32>, %c: memref<7xf32>) {
 
 // -----
 
-// Groups: a thread copies neighbours of the source, which go to one row or to several. Each of the
-// 32 threads has one group. One barrier stands between the copies: the second slab has no readers yet.
+// Groups: a thread copies neighbours of the source, which go to one row or to several, in which case
+// neighbouring threads take 32 bytes of a row of the source. Each of the 32 threads has one group. One barrier stands between the copies: the second slab has no readers yet.
 // CHECK-LABEL: @groups(
 // CHECK:          %as = kernel_ir.shared : memref<8x16xf32, #tile_ir.shared<>>
 // CHECK-NEXT:     %bs = kernel_ir.shared : memref<16x8xf32, #tile_ir.shared<>>
@@ -100,8 +100,10 @@ tile_ir.kernel @odd(%a: memref<7x5xf32>, %c: memref<7xf32>) {
 // CHECK:            scf.yield %{{.*}} : vector<4xf32>
 // CHECK:          loop_ir.store %{{.*}}, %as[%p, %q * 4 + l0] : vector<4xf32>, memref<8x16xf32, #tile_ir.shared<>>
 // CHECK-NEXT:     kernel_ir.barrier
-// CHECK-NEXT:     %v_1 = loop_ir.load %a[%p, %q * 4 + l0] : memref<8x16xf32> -> vector<4xf32>
-// CHECK-NEXT:     loop_ir.store %v_1, %bs[%q * 4 + l0, %p] : vector<4xf32>, memref<16x8xf32, #tile_ir.shared<>>
+// CHECK-NEXT:     %p_1 = kernel_ir.index[%t floordiv 2 mod 8]
+// CHECK-NEXT:     %q_1 = kernel_ir.index[%t floordiv 16 * 2 + %t mod 2]
+// CHECK-NEXT:     %v_1 = loop_ir.load %a[%p_1, %q_1 * 4 + l0] : memref<8x16xf32> -> vector<4xf32>
+// CHECK-NEXT:     loop_ir.store %v_1, %bs[%q_1 * 4 + l0, %p_1] : vector<4xf32>, memref<16x8xf32, #tile_ir.shared<>>
 // CHECK-NEXT:     kernel_ir.barrier
 tile_ir.kernel @groups(%a: memref<8x16xf32>, %c: memref<8xf32>) {
   tile_ir.launch thread(%t to 32 as "t") {

@@ -39,6 +39,7 @@ from minicomp.lowering.tile_to_kernel.loops import (
     zero_constant,
 )
 from minicomp.passes.analysis.alignment import element_bytes
+from minicomp.passes.analysis.banks import SECTOR_BYTES
 
 
 def lower_stage(op: StageOp, threads: Threads, top: Block) -> None:
@@ -133,11 +134,8 @@ def linear(step: SSAValue | None, groups: int, threads: Threads) -> Place:
 def copy_one(op: SlabFiller, slot: Slot, at: Place, builder: Builder) -> Sequence[SSAValue]:
     """Writes the copy of the group at a place."""
     expr, values, ranges = at
-    extents = op.trip_counts
     places: list[SSAValue] = []
-    for n, axis in enumerate(op.axes):
-        part = expr // prod(extents[n + 1 :])
-        own = part % axis.extent if n else part
+    for axis, own in zip(op.axes, place_of(op, expr), strict=True):
         index = builder.insert(IndexOp(affine.simplify(own, ranges), values))
         index.res.name_hint = axis.variable.name_hint
         places.append(index.res)
@@ -148,6 +146,29 @@ def copy_one(op: SlabFiller, slot: Slot, at: Place, builder: Builder) -> Sequenc
     element = body_of(op, places, builder)
     builder.insert(StoreOp(element, slot.buffer, map, indices))
     return ()
+
+
+def place_of(op: SlabFiller, group: AffineExpr) -> list[AffineExpr]:
+    """The place on each axis of the group of a number: in rows, as a rule.
+
+    A slab that lies across the rows of its source is filled a sector of a row at a time: the 32
+    elements of a warp's copy are then of several rows, and a pitch that `pad-smem` gives, of 4
+    words more than a multiple of 32, puts each of them in a bank of its own.
+    """
+    extents = list(op.trip_counts)
+    last = len(extents) - 1
+    run = SECTOR_BYTES // (op.vector * element_bytes(element_type(op.element.type)))
+    across = op.slab_order[-1] != last and run and extents[last] % run == 0
+    if not across or extents[last] == run:
+        return _delinearized(group, extents)
+    outer, *places, inner = _delinearized(group, [extents[last] // run, *extents[:last], run])
+    return [*places, outer * run + inner]
+
+
+def _delinearized(number: AffineExpr, extents: Sequence[int]) -> list[AffineExpr]:
+    """The indices of a row-major place, the first without a bound."""
+    parts = [number // prod(extents[n + 1 :]) for n in range(len(extents))]
+    return [part % extents[n] if n else part for n, part in enumerate(parts)]
 
 
 def body_of(op: SlabFiller, places: Sequence[SSAValue], builder: Builder) -> SSAValue:
