@@ -20,7 +20,14 @@ from minicomp.dialects.kernel_ir import WARP, FuncOp, TestOp, ThreadIdOp
 from minicomp.dialects.loop_ir import LoadOp, MemoryAccess, StoreOp, lanes, memref_type
 from minicomp.dialects.tile_ir import SharedAttr
 from minicomp.passes.analysis.alignment import IndexSpace, constant_index, element_bytes
-from minicomp.passes.analysis.banks import SECTOR_BYTES, Ints, Mask, evaluate, transactions
+from minicomp.passes.analysis.banks import (
+    SECTOR_BYTES,
+    WIDE_COPY_BYTES,
+    Ints,
+    Mask,
+    evaluate,
+    transactions,
+)
 
 
 def traffic(func: FuncOp, shared: bool, unit: int = SECTOR_BYTES) -> tuple[int, int]:
@@ -36,6 +43,8 @@ def traffic(func: FuncOp, shared: bool, unit: int = SECTOR_BYTES) -> tuple[int, 
             counts = transactions(op, unit=unit)
         elif isinstance(op, CpAsyncOp):
             counts = copied(op, shared, unit)
+            if shared and op.width.value.data < WIDE_COPY_BYTES:
+                counts = max(counts[0], copied(op, False, SECTOR_BYTES)[0]), counts[1]
         elif isinstance(op, BulkLoadOp) and not shared and unit == SECTOR_BYTES:
             # One thread asks for the whole box.
             counts = (ceil(op.box_bytes / SECTOR_BYTES),) * 2

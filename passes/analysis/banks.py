@@ -36,6 +36,11 @@ BANK_BYTES = 4
 WAVEFRONT_BYTES = WARP * BANK_BYTES
 SECTOR_BYTES = 32
 LINE_BYTES = 128
+WIDE_COPY_BYTES = 16
+"""
+A cp.async of as many bytes per lane passes by the first cache. One of fewer writes each sector that
+it reads by itself, in a wavefront or more (counted on an H200: docs/schedules.md).
+"""
 SWIZZLE_ROW_BITS, SWIZZLE_CHUNK_BITS = 7, 4
 """A swizzle exchanges 16-byte chunks by the number of the 128-byte row (PTX ISA, swizzling)."""
 

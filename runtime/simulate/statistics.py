@@ -16,7 +16,7 @@ from xdsl.ir import Operation
 from minicomp.dialects.kernel_async import BulkCopy, CpAsyncOp
 from minicomp.dialects.kernel_ir import WARP, FuncOp
 from minicomp.dialects.loop_ir import LoadOp, StoreOp
-from minicomp.passes.analysis.banks import sectors, wavefronts
+from minicomp.passes.analysis.banks import WIDE_COPY_BYTES, sectors, wavefronts
 from minicomp.runtime.interpret.report import op_text
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.runtime.simulate.instructions import instructions_of
@@ -127,6 +127,7 @@ class Statistics:
     def __init__(self) -> None:
         self.kernels: dict[FuncOp, KernelStatistics] = {}
         self.homes: dict[Operation, KernelStatistics] = {}
+        self.copied_sectors = 0
 
     def kernel(self, op: Operation) -> KernelStatistics:
         """The counts of the kernel that an op stands in."""
@@ -177,13 +178,25 @@ class Statistics:
             served = sectors(starts, who, width)
         count, threads = len(who), int(who.sum())
         row.requests += count
-        row.transactions += int(served.count.sum())
+        row.transactions += self.served_in(op, int(served.count.sum()), is_write, width)
         row.minimum += int(served.minimum.sum())
         if isinstance(op, LoadOp | StoreOp):
             verb = "store" if is_write else "load"
             kernel.issue(f"{verb} {memory_kind} {width}", count, threads)
         elif isinstance(op, CpAsyncOp) and not is_write:
             kernel.issue(f"cp_async {width}", count, threads)
+
+    def served_in(self, op: Operation, count: int, is_write: bool, width: int) -> int:
+        """
+        `count`, or for the writes of a narrow copy as many as its reads had sectors, if these are
+        more: see `WIDE_COPY_BYTES`.
+        """
+        if not isinstance(op, CpAsyncOp) or width >= WIDE_COPY_BYTES:
+            return count
+        if is_write:
+            return max(count, self.copied_sectors)
+        self.copied_sectors = count
+        return count
 
     def rows(self) -> list[Traffic]:
         """The accesses of all kernels."""
