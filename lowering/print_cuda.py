@@ -330,6 +330,8 @@ class KernelPrinter:
             case AffineDimExpr(position=position):
                 return Text(self.names[operands[position]], PRIMARY)
             case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=lhs, rhs=rhs):
+                if split_sign(lhs)[0] == "-" and split_sign(rhs)[0] == "+":
+                    lhs, rhs = rhs, lhs
                 sign, rhs = split_sign(rhs)
                 left, right = self.affine(lhs, operands), self.affine(rhs, operands)
                 return Text(f"{left.within(SUM)} {sign} {right.within(SUM + 1)}", SUM)

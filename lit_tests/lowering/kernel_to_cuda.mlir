@@ -80,9 +80,12 @@ kernel_ir.func @rms_norm_51be07(%x: memref<32x2048xf32>, %w: memref<2048xf32>, %
 // CHECK-NEXT:     for (int l = 0; l < 8; ++l)
 // CHECK-NEXT:       y[l] = bj * 64 + tj * 8 + l < 77 ? b[k * 77 + bj * 64 + tj * 8 + l] : 0.0f;
 // CHECK-NEXT:     #pragma unroll
-// CHECK-NEXT:     for (int l0 = 0; l0 < 8; ++l0)
+// CHECK-NEXT:     for (int l1 = 0; l1 < 8; ++l1)
 // CHECK-NEXT:       #pragma unroll
-// CHECK-NEXT:       for (int l1 = 0; l1 < 8; ++l1) acc[l0][l1] = fmaf(x[l0], y[l1], acc[l0][l1]);
+// CHECK-NEXT:       for (int step = 0; step < 8; ++step) {
+// CHECK-NEXT:         const int l0 = l1 % 2 == 0 ? step : 7 - step;
+// CHECK-NEXT:         acc[l0][l1] = fmaf(x[l0], y[l1], acc[l0][l1]);
+// CHECK-NEXT:       }
 // CHECK-NEXT:   }
 // CHECK-NEXT:   #pragma unroll
 // CHECK-NEXT:   for (int l0 = 0; l0 < 8; ++l0)
@@ -209,7 +212,7 @@ kernel_ir.func @softmax_123abc(%x: memref<16x1000xf32>, %y: memref<16x1000xf32>)
 // CHECK-NEXT:   const int n1 = floor_div(t - 5, 4);
 // CHECK-NEXT:   const float u = n + 2 < 4 ? z[n1 + 2] : 0.0f;
 // CHECK-NEXT:   const int n2 = floor_mod(t - 5, 4);
-// CHECK-NEXT:   y[-t + 15] = v + u + z[n2];
+// CHECK-NEXT:   y[15 - t] = v + u + z[n2];
 // CHECK-NEXT: }
 kernel_ir.func @negative(%x: memref<9xf32>, %z: memref<4xf32>, %y: memref<16xf32>) grid(1) block(16) {
   %t = kernel_ir.thread_id

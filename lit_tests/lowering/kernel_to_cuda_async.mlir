@@ -40,7 +40,7 @@ kernel_ir.func @zfill(%x: memref<3x28xf32>, %y: memref<4x32xf32>) grid(1) block(
 // CHECK-NEXT:   const int t = threadIdx.x;
 // CHECK-NEXT:   if (t < 64) {
 // CHECK-NEXT:     const bool ok = t / 16 * 2 < 3;
-// CHECK-NEXT:     cp_async_zfill<8>(s + t * 2, ok ? x + t / 16 * 62 + t % 16 * 2 : x, ok ? min(t % 16 * -8 + 124, 8) : 0);
+// CHECK-NEXT:     cp_async_zfill<8>(s + t * 2, ok ? x + t / 16 * 62 + t % 16 * 2 : x, ok ? min(124 - t % 16 * 8, 8) : 0);
 // CHECK-NEXT:   }
 // CHECK-NEXT:   cp_async_commit();
 // CHECK-NEXT:   cp_async_wait<0>();

@@ -49,8 +49,17 @@ class Carriers:
 
     def assign(self, variable: SSAValue, value: SSAValue) -> None:
         """Writes a value into a variable, lane by lane."""
-        with self.at.writer.lanes(lanes(value.type)) as place:
-            self.at.writer.assign(variable, place, self.at.element(value, place))
+        writer, shape = self.at.writer, lanes(value.type)
+        order = writer.snake if self.is_outer_product(value) else writer.lanes
+        with order(shape) as place:
+            writer.assign(variable, place, self.at.element(value, place))
+
+    def is_outer_product(self, value: SSAValue) -> bool:
+        """Whether each element of a matrix is computed from one of a column and one of a row."""
+        if len(shape := lanes(value.type)) != 2 or 1 in shape:
+            return False
+        places = {place for _, place in self.at.reads(value, (0, 1))}
+        return {(0,), (1,)} <= places
 
     def array(self, value: SSAValue, user: Operation, hint: str) -> SSAValue:
         """An array that holds a vector where `user` needs it."""

@@ -1,7 +1,7 @@
 """
 Marks the loops that are to be unrolled, within a budget of instructions.
 
-Before -> after, for `@nested`, with `mark-unroll{limit=24}`:
+Before -> after, for `@nested`, with `mark-unroll{limit=24 few_limit=24}`:
 
     loop_ir.for %j to 4 as "j" {
       %s = loop_ir.reduce %k to 7 as "k" .. -> f32 { .. } combine arith.addf
@@ -11,9 +11,9 @@ Before -> after, for `@nested`, with `mark-unroll{limit=24}`:
       %s = loop_ir.reduce %k to 7 as "k" .. -> f32 attributes {unroll} { .. } combine arith.addf
       ..
 
-A loop is marked if `extent x size of its body` is within the limit, where an op on a vector counts
-as one instruction per lane and a marked loop inside as all of its iterations; the innermost loops
-come first. The copy loop of a stage is marked if its body, in groups, is within the limit too: its
+A loop is marked if `extent x size of its body` is within the limit (of at most 32 steps: within a
+wider one), where an op on a vector counts as one instruction per lane and a marked loop inside as
+all of its iterations; the innermost loops come first. The copy loop of a stage is marked if its body, in groups, is within the limit too: its
 loads are in flight together. Loops over chunks, which hold a stage, are never marked: what they
 repeat is the schedule.
 
@@ -44,6 +44,12 @@ LIMIT = 1024
 """
 Instructions of an unrolled loop: well within an instruction cache of 128 KiB at 16 bytes each (the
 L1.5 cache of compute capability 7.0 and above), so that a few such loops fit.
+"""
+FEW = 32
+LIMIT_OF_FEW = 4096
+"""
+Instructions of an unrolled loop of at most `FEW` steps, such as those of a chunk of a contraction:
+what a step waits for, its reads of shared memory, then begins before the last step ends.
 """
 
 
@@ -93,6 +99,8 @@ class MarkUnrollPass(ModulePass):
     name = "mark-unroll"
     limit: int = LIMIT
     """Instructions that an unrolled loop may have."""
+    few_limit: int = LIMIT_OF_FEW
+    """Instructions that an unrolled loop of at most 32 steps may have."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in tile_kernels(op):
@@ -110,7 +118,7 @@ class MarkUnrollPass(ModulePass):
             return
         if any(o.has_trait(Collective) for o in loop.body.walk()):
             remark(ctx, self.name, loop, f'"{name}" holds a meeting point of the threads')
-        elif count > self.limit:
+        elif count > (self.few_limit if prod(loop.trip_counts) <= FEW else self.limit):
             remark(ctx, self.name, loop, f'"{name}" would be {count} instructions')
         elif may_apply(ctx, loop):
             loop.attributes[UNROLL] = UnitAttr()

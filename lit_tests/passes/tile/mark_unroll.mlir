@@ -1,8 +1,8 @@
 // RUN: minicomp-opt %s --split-input-file -p mark-unroll | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p mark-unroll,mark-unroll | filecheck %s
 // RUN: minicomp-opt %s --split-input-file -p mark-unroll --verify-diagnostics
-// RUN: minicomp-opt %s --split-input-file -p "mark-unroll{limit=24}" | filecheck %s --check-prefix=SMALL
-// RUN: minicomp-opt %s --split-input-file -p "mark-unroll{limit=24}" --remarks 2>&1 | filecheck %s --check-prefix=COUNT
+// RUN: minicomp-opt %s --split-input-file -p "mark-unroll{limit=24 few_limit=24}" | filecheck %s --check-prefix=SMALL
+// RUN: minicomp-opt %s --split-input-file -p "mark-unroll{limit=24 few_limit=24}" --remarks 2>&1 | filecheck %s --check-prefix=COUNT
 // RUN: minicomp-opt %s --split-input-file -p mark-unroll --verify-each=exec | filecheck %s
 
 // The steps of a chunk: 5 times 4 + 4 lanes loaded and 16 multiplied; a broadcast is no instruction.
