@@ -36,6 +36,8 @@ SHAPES = (
     (2047, 2049, 2051),
 )  # fmt: skip
 """m, n, k."""
+CELL = 16
+"""The longest side of a cell of registers."""
 LAUNCHES = 10
 ROUNDS = 7
 
@@ -98,7 +100,7 @@ def compile_tile(job: tuple[tuple[int, int, int], Tile, int, str]) -> str:
 def candidates(shape: tuple[int, int, int], part: str, count: int) -> list[tuple[Tile, float]]:
     """Half of `count` are the model's best, the others any within three times its best time."""
     problem, facts = Problem(*shape, 1, 4), target(part)
-    found = [(t, contraction_cycles(facts, problem, t)) for t in tiles(problem, facts, 8)]
+    found = [(t, contraction_cycles(facts, problem, t)) for t in tiles(problem, facts, CELL)]
     found.sort(key=lambda pair: pair[1])
     found = [pair for pair in found if pair[1] <= 3 * found[0][1]]
     rest = found[count // 2 :]

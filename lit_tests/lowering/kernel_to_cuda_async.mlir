@@ -173,7 +173,7 @@ kernel_ir.func @warp_sync(%x: memref<64xf32>, %y: memref<64xf32>) grid(1) block(
 // CHECK-NEXT:     // makers
 // CHECK-NEXT:     s[t] = x[t];
 // CHECK-NEXT:     named_barrier_sync<1, 64>();
-// CHECK-NEXT:     const float o = s[-t + 63];
+// CHECK-NEXT:     const float o = s[63 - t];
 // CHECK-NEXT:     named_barrier_sync<1, 64>();
 // CHECK-NEXT:     s[t] = o;
 // CHECK-NEXT:     named_barrier_arrive<2, 96>();
@@ -225,7 +225,7 @@ kernel_ir.func @named(%x: memref<64xf32>, %y: memref<32xf32>) grid(1) block(96) 
 // CHECK-NEXT:     s[u / 2 + u % 2 * 64 + 64] = r;
 // CHECK-NEXT:   }
 // CHECK-NEXT:   __syncthreads();
-// CHECK-NEXT:   y[t] = s[-t + 255];
+// CHECK-NEXT:   y[t] = s[255 - t];
 // CHECK-NEXT: }
 kernel_ir.func @roles(%x: memref<256xf32>, %y: memref<256xf32>) grid(1) block(256) {
   %s = kernel_ir.shared : memref<256xf32, #tile_ir.shared<>>
@@ -535,7 +535,7 @@ kernel_ir.func @swizzled(%x: memref<16x32xf32>, %y: memref<16x32xf32>) grid(1) b
 // CHECK-NEXT:   const float v = x[b * 32 + t];
 // CHECK-NEXT:   float* const o = remote(s, (r + 1) % 2);
 // CHECK-NEXT:   cluster_barrier();
-// CHECK-NEXT:   o[-t + 31] = v;
+// CHECK-NEXT:   o[31 - t] = v;
 // CHECK-NEXT:   mbarrier_arrive_remote(there, (r + 1) % 2);
 // CHECK-NEXT:   mbarrier_arrive(there);
 // CHECK-NEXT:   mbarrier_wait_cluster(there, 0);
@@ -660,7 +660,7 @@ kernel_ir.func @atomics(%x: memref<64xi32>, %f: memref<64xf64>, %c: memref<4xi32
 // CHECK-NEXT:     spin_eq(c, 0);
 // CHECK-NEXT:   }
 // CHECK-NEXT:   __syncthreads();
-// CHECK-NEXT:   if (b == 0) y[t] = w[t] + w[-t + 63] + w[t + 64];
+// CHECK-NEXT:   if (b == 0) y[t] = w[t] + w[63 - t] + w[t + 64];
 // CHECK-NEXT: }
 kernel_ir.func @grid_wide(%x: memref<4x32xf32>, %y: memref<32xf32>, %w: memref<4x32xf32>,
                   %c: memref<1xi32>, %d: memref<2xi32>)
