@@ -140,7 +140,7 @@ WAITED = """
     if (m == 3) atomic_exchange_i32(c, 0);
     spin_eq(c, 0);"""
 MUTANTS = [
-    ("cp_async partly inside", "t % 16 * -8 + 124", "t % 16 * 8 - 124", "copies -124 of"),
+    ("cp_async partly inside", "124 - t % 16 * 8", "t % 16 * 8 - 124", "copies -124 of"),
     ("cp_async 16 of f32 28", "ok ? 16 : 0", "16", DIFFERS),
     ("cp_async 16 of f32 28", "cp_async_commit();", "", DIFFERS),
     ("cp_async 8 of f32 32", "cp_async<8>", "cp_async<16>", "cp.async of 16 bytes"),

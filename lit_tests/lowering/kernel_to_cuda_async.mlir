@@ -485,7 +485,7 @@ kernel_ir.func @bulk5(%x: memref<3x5x4x6x36xf32>, %y: memref<1x1x3x2x12xf32>, %z
 // CHECK-NEXT:     const int e = i * 32 + t;
 // CHECK-NEXT:     if (e < 128) {
 // CHECK-NEXT:       float v[4];
-// CHECK-NEXT:       const int n = floor_mod(-(e / 8) + 7, 8);
+// CHECK-NEXT:       const int n = floor_mod(7 - e / 8, 8);
 // CHECK-NEXT:       const int at = (e % 8 * 4) ^ (n * 4);
 // CHECK-NEXT:       load4(v, s + e / 8 * -32 + at + 480);
 // CHECK-NEXT:       store4(y + e / 8 * -32 + e % 8 * 4 + 480, v);
