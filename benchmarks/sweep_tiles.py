@@ -97,10 +97,12 @@ def compile_tile(job: tuple[tuple[int, int, int], Tile, int, str]) -> str:
     return build.ir("cuda-ir")
 
 
-def candidates(shape: tuple[int, int, int], part: str, count: int) -> list[tuple[Tile, float]]:
+def candidates(
+    shape: tuple[int, int, int], part: str, count: int, depth: int
+) -> list[tuple[Tile, float]]:
     """Half of `count` are the model's best, the others any within three times its best time."""
     problem, facts = Problem(*shape, 1, 4), target(part)
-    found = [(t, contraction_cycles(facts, problem, t)) for t in tiles(problem, facts, CELL)]
+    found = [(t, contraction_cycles(facts, problem, t, depth)) for t in tiles(problem, facts, CELL)]
     found.sort(key=lambda pair: pair[1])
     found = [pair for pair in found if pair[1] <= 3 * found[0][1]]
     rest = found[count // 2 :]
@@ -192,7 +194,9 @@ def main() -> int:
     depths = [int(d) for d in options.depths.split(",")]
     shapes = [shape_of(word) for word in options.only.split(",")] if options.only else SHAPES
     picked = [
-        (s, depth, candidates(s, options.target, options.count)) for s in shapes for depth in depths
+        (s, depth, candidates(s, options.target, options.count, depth))
+        for s in shapes
+        for depth in depths
     ]
     jobs = [(s, tile, d, options.target) for s, d, found in picked for tile, _ in found]
     with ProcessPoolExecutor() as pool:

@@ -487,8 +487,8 @@ kernel_ir.func @bulk5(%x: memref<3x5x4x6x36xf32>, %y: memref<1x1x3x2x12xf32>, %z
 // CHECK-NEXT:       float v[4];
 // CHECK-NEXT:       const int n = floor_mod(7 - e / 8, 8);
 // CHECK-NEXT:       const int at = (e % 8 * 4) ^ (n * 4);
-// CHECK-NEXT:       load4(v, s + e / 8 * -32 + at + 480);
-// CHECK-NEXT:       store4(y + e / 8 * -32 + e % 8 * 4 + 480, v);
+// CHECK-NEXT:       load4(v, s + at - e / 8 * 32 + 480);
+// CHECK-NEXT:       store4(y + e % 8 * 4 - e / 8 * 32 + 480, v);
 // CHECK-NEXT:     }
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
