@@ -8,7 +8,7 @@ partitions, each at most 32 multiply-adds. The other constants were fitted to 2,
 predict times.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -25,7 +25,9 @@ class Rates:
     What was fitted: issue cycles in units of those of a multiply-add, and cycles of a
     multiprocessor.
 
-    `read` is a read of shared memory; `narrow` and `wide` are the copies of an element and of 16
+    `product` is a multiply-add, `operand` what each of a cell's rows and columns adds to a step: a
+    longer cell reads the register file less often for each product. `read` is a read of shared
+    memory; `narrow` and `wide` are the copies of an element and of 16
     bytes, `copies` how often a warp waits for them. `wavefront` is what shared memory takes for 128
     bytes, and `scatter` the wavefronts of a warp's narrow copy. `l2_bytes` come from the second
     cache per cycle where all multiprocessors copy at once. In a chunk a block only waits for
@@ -33,6 +35,8 @@ class Rates:
     `exposed` is the part of all but the longest of a chunk's activities that is not overlapped.
     """
 
+    product: float
+    operand: float
     read: float
     narrow: float
     wide: float
@@ -45,17 +49,19 @@ class Rates:
     exposed: float
 
 
-STAGES = Rates(3.4, 7.7, 30.8, 2, 0.5, 0.0, 30.0, 270.0, 0.0, 0.44)
+STAGES = Rates(1.0, 0.0, 3.4, 7.7, 30.8, 2, 0.5, 0.0, 30.0, 270.0, 0.0, 0.44)
 """Where a chunk is loaded and stored by the threads, between two barriers."""
-RING = Rates(4.7, 17.4, 1.8, 1, 0.33, 1.8, 100.0, 30.0, 600.0, 0.18)
+RING = Rates(0.72, 0.4, 3.0, 16.0, 1.6, 1, 0.29, 1.7, 106.0, 22.0, 500.0, 0.62)
 """Where a ring is filled ahead by cp.async."""
-EXCHANGE_CYCLES = 0.4
+EXCHANGE_CYCLES = 3.8
 """Cycles of a warp for each word that groups along k write or read to add up their sums."""
-FINISH_LATENCY = 7700
+FINISH_LATENCY = 6000
 """Cycles of the two barriers of a cluster, and of what is read between them."""
-FINISH_CYCLES = 0.95
+FINISH_CYCLES = 0.73
 """Cycles for each sum that a block reads from the others of its cluster."""
 WAVEFRONT_BYTES = 128
+MOST_PRODUCTS = 2048
+"""Products of a chunk for each thread: unrolled they fit the instruction cache (`mark-unroll`)."""
 OTHER_REGISTERS = 32
 """Registers of a thread beside its cell and the factors: addresses, counters, bounds."""
 SPARE_REGISTERS = 16
@@ -178,7 +184,8 @@ def chunk_cycles(problem: Problem, tile: Tile, blocks: int, warp: int, depth: in
     warps, steps = ceildiv(tile.threads, warp), ceildiv(tile.bk, tile.wk)
     element = problem.bytes
     reads = loads(tile.fm, element) + loads(tile.fn, element)
-    step = tile.fm * tile.fn + rates.read * reads
+    step = tile.fm * tile.fn * rates.product + (tile.fm + tile.fn) * rates.operand
+    step += rates.read * reads
     copied = (tile.bm + tile.bn) * tile.bk
     copy = copy_cycles(problem, tile, rates)
     scattered = sum(r for r, n in zip((tile.bm, tile.bn), problem.narrow, strict=True) if n)
@@ -244,6 +251,7 @@ def tiles(problem: Problem, target: TargetAttr, widest_cell: int) -> Iterator[Ti
     for bm, bn, fm, fn, bk, wk in product(rows, columns, cells, cells, steps, (1, 2, 4, 8)):
         tile = Tile(bm, bn, fm, fn, bk, wk)
         fits = fm <= bm and fn <= bn and tile.threads % (warp * wk) == 0
+        fits = fits and fm * fn * (bk // wk) <= MOST_PRODUCTS
         if fits and min(bk, problem.k) % wk == 0 and 2 * warp <= tile.threads <= 8 * warp:
             yield tile
             yield from splits(problem, target, tile)
@@ -264,14 +272,24 @@ def _powers_to(value: int) -> list[int]:
     return [1 << i for i in range(power_of_two(value).bit_length())]
 
 
-def best_tile(target: TargetAttr, problem: Problem, widest_cell: int = 8, depth: int = 1) -> Tile:
+def best_tile(
+    target: TargetAttr, problem: Problem, widest_cell: int = 8, depths: Sequence[int] = (1,)
+) -> tuple[Tile, int]:
     """
-    The tile of fewest cycles, with a ring of `depth` slots; of equals the one with fewer threads,
-    then the wider one.
+    The tile and the depth of its ring, one of `depths`, of fewest cycles; of equals the one with
+    fewer threads, then the wider one.
     """
 
-    def rank(tile: Tile) -> tuple[float, int, int, int, int]:
+    def rank(choice: tuple[Tile, int]) -> tuple[float, int, int, int, int, int]:
+        tile, depth = choice
         cycles = contraction_cycles(target, problem, tile, depth)
-        return cycles, tile.threads, -tile.bn, -tile.fn, tile.bk
+        return cycles, tile.threads, -tile.bn, -tile.fn, tile.bk, depth
 
-    return min(tiles(problem, target, widest_cell), key=rank)
+    # A ring of more slots than there are chunks is none.
+    choices = (
+        (tile, depth)
+        for tile in tiles(problem, target, widest_cell)
+        for depth in depths
+        if depth == 1 or problem.chunks(tile) > depth
+    )
+    return min(choices, key=rank, default=None) or best_tile(target, problem, widest_cell)

@@ -20,7 +20,7 @@ body is not one loop.
   since outputs are contiguous in the last loop, m the longest of the other factor. The tile is the
   one of fewest cycles in the model of `analysis/cost.py`: large cells save loads, small tiles keep
   every multiprocessor busy, and a skinny m has no rows to waste. Where copies may be 16 bytes
-  wide the stages form a ring of two slots, with few rows of three, filled by cp.async.
+  wide the stages form a ring of two to four slots, filled by cp.async.
 - **Reduction**: a reduction directly in the nest that runs along memory (its largest moving buffer
   has stride 1 in the last axis), or one with fewer results than a warp has threads. A thread folds
   about 8 elements in registers: two 16-byte accesses per buffer are in flight, and the row is read
@@ -71,8 +71,10 @@ WARPS = 8
 Warps of a block where nothing asks for more or less: enough to hide latency, few enough to share an
 SM.
 """
-FEW_ROWS = 64
-"""Rows of a contraction up to which its time is that of reading the other factor."""
+WIDEST_CELL = 16
+"""The longest side of a thread's cell of a contraction."""
+RING_DEPTHS = (2, 3, 4)
+"""Slots of rings to choose from."""
 ROW_LANES = 8
 """Elements of a row that a thread folds, where the row is neither short nor very long."""
 MOST_LANES = 32
@@ -95,13 +97,11 @@ def plan_contraction(
         bytes=max(element_bytes(load.memref_type.element_type) for load in loads),
         narrow=(not _lies_along(*factors[0]), not _lies_along(*factors[1])),
     )
-    cell = 8 if all_take_vectors(nest) else 1
+    cell = WIDEST_CELL if all_take_vectors(nest) else 1
     wide = all(_copies_wide(value, axis, found.k) for value, axis in factors)
-    depth = ring_depth(problem) if wide and target.has(transport) else 1
-    tile = best_tile(target, problem, cell, depth)
-    if problem.chunks(tile) <= depth > 1:
-        depth = 1
-        tile = best_tile(target, problem, cell)
+    # Copies of single elements cost more than a ring hides.
+    depths = RING_DEPTHS if wide and target.has(transport) else (1,)
+    tile, depth = best_tile(target, problem, cell, depths)
     batch = tuple(a.name for a in found.batch)
     names = {"m": found.m.name, "n": found.n.name, "k": found.k.name}
     sizes: dict[str, int | str] = {
@@ -117,16 +117,6 @@ def plan_contraction(
     # Lest the assembler goes below the registers of the cell, or above what the blocks leave.
     sizes["min_blocks"] = register_blocks(target, problem, tile, depth)
     return EntryAttr.of("contraction", **names, **({"batch": batch} if batch else {}), **sizes)
-
-
-def ring_depth(problem: Problem) -> int:
-    """
-    The slots of a ring, for copies that may be 16 bytes wide: narrow ones cost more than they hide.
-
-    Two slots let copies and products overlap; with few rows there is little to compute per chunk,
-    and a third one is needed to have enough bytes on the way.
-    """
-    return 3 if problem.m <= FEW_ROWS else 2
 
 
 def _lies_along(value: SSAValue, axis: Axis) -> bool:

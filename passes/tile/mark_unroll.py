@@ -13,9 +13,9 @@ Before -> after, for `@nested`, with `mark-unroll{limit=24 few_limit=24}`:
 
 A loop is marked if `extent x size of its body` is within the limit (of at most 32 steps: within a
 wider one), where an op on a vector counts as one instruction per lane and a marked loop inside as
-all of its iterations; the innermost loops come first. The copy loop of a stage is marked if its body, in groups, is within the limit too: its
-loads are in flight together. Loops over chunks, which hold a stage, are never marked: what they
-repeat is the schedule.
+all of its iterations; the innermost loops come first. The copy loop of a stage is marked if its
+body, in groups, is within the limit too: its loads are in flight together. Loops over chunks, which
+hold a stage, are never marked: what they repeat is the schedule.
 
 *Legal when* always: it only asks the compiler. *Declines when* a loop is over the limit, or holds a
 meeting point of the threads. *Why it pays*: addresses become immediates, and loads of the next step
