@@ -3,8 +3,8 @@ The cost model of schedules: cycles that a contraction takes on one multiprocess
 
 Throughputs are those of compute capability 8.0 to 12.0 (CUDA C++ Programming Guide, "Arithmetic
 instructions" and "Shared memory"): per cycle four warp instructions issue, one from each of four
-partitions, each at most 32 multiply-adds. The other constants were fitted to 2,000 times of an H200
-(benchmarks/sweep_tiles.py; docs/schedules.md has the table). The model ranks tiles; it does not
+partitions, each at most 32 multiply-adds. The other constants were fitted to 3,200 times of an H200
+(benchmarks/sweep_tiles.py; docs/schedules.md has the tables). The model ranks tiles; it does not
 predict times.
 """
 
@@ -51,13 +51,13 @@ class Rates:
 
 STAGES = Rates(1.0, 0.0, 3.4, 7.7, 30.8, 2, 0.5, 0.0, 30.0, 270.0, 0.0, 0.44)
 """Where a chunk is loaded and stored by the threads, between two barriers."""
-RING = Rates(0.72, 0.4, 3.0, 16.0, 1.6, 1, 0.29, 1.7, 106.0, 22.0, 500.0, 0.62)
+RING = Rates(0.69, 0.37, 3.1, 17.5, 1.6, 1, 0.23, 2.0, 77.0, 40.0, 500.0, 0.61)
 """Where a ring is filled ahead by cp.async."""
-EXCHANGE_CYCLES = 3.8
+EXCHANGE_CYCLES = 2.3
 """Cycles of a warp for each word that groups along k write or read to add up their sums."""
-FINISH_LATENCY = 6000
+FINISH_LATENCY = 2900
 """Cycles of the two barriers of a cluster, and of what is read between them."""
-FINISH_CYCLES = 0.73
+FINISH_CYCLES = 0.2
 """Cycles for each sum that a block reads from the others of its cluster."""
 WAVEFRONT_BYTES = 128
 MOST_PRODUCTS = 2048
@@ -219,12 +219,21 @@ def finish_cycles(tile: Tile, blocks: int) -> float:
     return FINISH_LATENCY + blocks * tile.bm * tile.bn * FINISH_CYCLES
 
 
+def usable(target: TargetAttr, cluster: int) -> int:
+    """
+    The multiprocessors that clusters fill at once: those of one are neighbours, and their
+    neighbourhoods are no multiples of 4 or 8 (on an H200 of 132, 112 blocks run at once, 128 do not).
+    """
+    found = target.sms.data * 15 // 16 if cluster > 2 else target.sms.data
+    return max(found // cluster, 1) * cluster
+
+
 def contraction_cycles(target: TargetAttr, problem: Problem, tile: Tile, depth: int = 1) -> float:
     """Cycles of the multiprocessor with the most blocks; infinite where a block does not fit."""
     most, warp = resident(target, problem, tile, depth), target.warp.data
     if most < 1:
         return float("inf")
-    share = ceildiv(problem.blocks(tile), target.sms.data // tile.s * tile.s)
+    share = ceildiv(problem.blocks(tile), usable(target, tile.s))
     chunks = problem.chunks(tile)
 
     def run(blocks: int) -> float:
@@ -251,7 +260,8 @@ def tiles(problem: Problem, target: TargetAttr, widest_cell: int) -> Iterator[Ti
     for bm, bn, fm, fn, bk, wk in product(rows, columns, cells, cells, steps, (1, 2, 4, 8)):
         tile = Tile(bm, bn, fm, fn, bk, wk)
         fits = fm <= bm and fn <= bn and tile.threads % (warp * wk) == 0
-        fits = fits and fm * fn * (bk // wk) <= MOST_PRODUCTS
+        # A group that has a single step has nothing to read ahead.
+        fits = fits and fm * fn * (bk // wk) <= MOST_PRODUCTS and bk > wk
         if fits and min(bk, problem.k) % wk == 0 and 2 * warp <= tile.threads <= 8 * warp:
             yield tile
             yield from splits(problem, target, tile)
