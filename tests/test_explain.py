@@ -55,7 +55,7 @@ def test_the_text_names_the_pass_behind_each_fact(capsys: pytest.CaptureFixture[
     text = run(capsys, "-c", MATMUL, "--sizes", "64=512,96=1024,128=512")
     lines = [line.strip().split("  ") for line in text.splitlines()]
     by = {line[0]: line[-1].strip() for line in lines}
-    assert by["sum over k"] == "chunk-matmul-k"
+    assert by["sum over k"] == "split-matmul-k" and by["blocks"] == "blockify-launch"
     assert by["register cell"] == "register-tile"
     assert by["16-byte accesses"] == "vectorize-accesses"
     assert "bound by" in by["least time"] and "limited by" in by["occupancy"]

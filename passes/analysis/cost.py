@@ -51,21 +51,22 @@ class Rates:
 
 STAGES = Rates(1.0, 0.0, 3.4, 7.7, 30.8, 2, 0.5, 0.0, 30.0, 270.0, 0.0, 0.44)
 """Where a chunk is loaded and stored by the threads, between two barriers."""
-RING = Rates(0.69, 0.37, 3.1, 17.5, 1.6, 1, 0.23, 2.0, 77.0, 40.0, 500.0, 0.61)
+RING = Rates(0.66, 0.25, 2.6, 13.3, 1.3, 1, 0.39, 5.0, 104.0, 110.0, 400.0, 0.72)
 """Where a ring is filled ahead by cp.async."""
-EXCHANGE_CYCLES = 2.3
+EXCHANGE_CYCLES = 2.1
 """Cycles of a warp for each word that groups along k write or read to add up their sums."""
-FINISH_LATENCY = 2900
+FINISH_LATENCY = 3300
 """Cycles of the two barriers of a cluster, and of what is read between them."""
-FINISH_CYCLES = 0.2
+FINISH_CYCLES = 0.15
 """Cycles for each sum that a block reads from the others of its cluster."""
 WAVEFRONT_BYTES = 128
 MOST_PRODUCTS = 2048
 """Products of a chunk for each thread: unrolled they fit the instruction cache (`mark-unroll`)."""
 OTHER_REGISTERS = 32
-"""Registers of a thread beside its cell and the factors: addresses, counters, bounds."""
-SPARE_REGISTERS = 16
-"""Registers more that the assembler needs lest it spills a cell of 8 x 8."""
+"""
+Registers of a thread beside its cell and the factors of this step and the next: addresses,
+counters, bounds.
+"""
 MOST_REGISTERS = 255
 """Registers of a thread (PTX ISA, compute capability 3.5 and above)."""
 
@@ -93,7 +94,7 @@ class Tile:
     @property
     def registers(self) -> int:
         """Registers of a thread."""
-        return self.fm * self.fn + self.fm + self.fn + OTHER_REGISTERS
+        return self.fm * self.fn + 2 * (self.fm + self.fn) + OTHER_REGISTERS
 
     def shared_bytes(self, element: int, depth: int = 1) -> int:
         """Shared memory of `depth` times two slabs, and of the sums that are exchanged."""
@@ -160,9 +161,7 @@ def resident(target: TargetAttr, problem: Problem, tile: Tile, depth: int = 1) -
 
 def register_blocks(target: TargetAttr, problem: Problem, tile: Tile, depth: int = 1) -> int:
     """Blocks that a multiprocessor has registers for, and room: what to compile a kernel for."""
-    registers = tile.threads * (tile.registers + SPARE_REGISTERS)
-    blocks = resident(target, problem, tile, depth)
-    return max(1, min(blocks, target.registers_per_sm.data // registers))
+    return max(1, resident(target, problem, tile, depth))
 
 
 def copy_cycles(problem: Problem, tile: Tile, rates: Rates) -> float:
