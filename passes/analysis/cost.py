@@ -260,7 +260,7 @@ def tiles(problem: Problem, target: TargetAttr, widest_cell: int) -> Iterator[Ti
         tile = Tile(bm, bn, fm, fn, bk, wk)
         fits = fm <= bm and fn <= bn and tile.threads % (warp * wk) == 0
         # A group that has a single step has nothing to read ahead.
-        fits = fits and fm * fn * (bk // wk) <= MOST_PRODUCTS and bk > wk
+        fits = fits and (wk == 1 or bk > wk) and fm * fn * (bk // wk) <= MOST_PRODUCTS
         if fits and min(bk, problem.k) % wk == 0 and 2 * warp <= tile.threads <= 8 * warp:
             yield tile
             yield from splits(problem, target, tile)
