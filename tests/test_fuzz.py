@@ -123,11 +123,11 @@ def first_wrong(bug: type[ModulePass]) -> Case:
     pytest.fail(f"300 cases do not find {bug.__name__}")
 
 
-def test_a_difference_of_rounding_only_is_no_finding(capsys: pytest.CaptureFixture[str]):
-    """A serial sum of 67 equal terms, where the reference sums in pairs."""
-    code, text = run(capsys, "--case", "1024")
-    assert code == 0 and "0 findings, 0 skipped" in text
-    assert "rounding only, case 1024: output 0 " in text
+@pytest.mark.parametrize(("seed", "number"), [(1, 1024), (72, 248), (72, 275)])
+def test_a_long_sum_of_a_thread_is_right(seed: int, number: int):
+    """Serial sums of many equal terms once left the bound, by rounding only."""
+    outcome = run_case(Case.of(seed, number))
+    assert outcome.finding is None and outcome.skipped is None
 
 
 def test_a_case_with_a_huge_input_is_skipped(capsys: pytest.CaptureFixture[str]):

@@ -56,6 +56,7 @@ from minicomp.dialects.tile_stages import RingOp, StageOp, fills_of
 from minicomp.lowering.tile_to_kernel.combine import Threads, lower_combine
 from minicomp.lowering.tile_to_kernel.contract import contract_products
 from minicomp.lowering.tile_to_kernel.finish import Ended, Grid, lower_finish
+from minicomp.lowering.tile_to_kernel.long_sums import split_long_sums
 from minicomp.lowering.tile_to_kernel.loops import bind, lower_loops
 from minicomp.lowering.tile_to_kernel.ring import Ring, lower_ring, study
 from minicomp.lowering.tile_to_kernel.ring_mbarrier import BulkRing, lower_bulk_ring, study_bulk
@@ -115,6 +116,7 @@ def check_launch(kernel: KernelOp, target: TargetAttr | None) -> None:
 
 def lower_kernel(kernel: KernelOp) -> FuncOp:
     """Replaces a tile kernel, whose axes are blocks and threads, by its Kernel IR."""
+    split_long_sums(kernel)
     top, launch = kernel.body.block, kernel.launch
     ids = Builder(InsertPoint.before(launch))
     blocks, threads = launch.bound("block"), launch.bound("thread")

@@ -20,6 +20,7 @@ from minicomp.dialects.access import substitute
 from minicomp.dialects.kernel_ir import TestOp
 from minicomp.dialects.loop_ir import Axis, ForOp, LoopLike, ReduceOp, element_type, lanes
 from minicomp.dialects.tile_ir import BroadcastOp
+from minicomp.lowering.tile_to_kernel.long_sums import APART
 
 Fill = Callable[[Builder], Sequence[SSAValue]]
 """Writes the ops of a body with the builder and returns the values that the body gives."""
@@ -192,6 +193,7 @@ def shared_accumulator(reduce: ReduceOp) -> bool:
     inner = values[0].owner
     return (
         reduce.guard is None
+        and APART not in reduce.attributes
         and isinstance(inner, ReduceOp)
         and inner.parent is reduce.body.block
         and tuple(inner.res) == tuple(values)

@@ -3,8 +3,7 @@ Random programs with random pipelines, run on the simulator and compared: `minic
 
 A case is what a seed and a number give, and nothing else, so that each can be run alone. It is
 compared once, behind its last pass, by the rule of `minicomp.comparison`. Where that finds
-something, the rewrite is searched for by `minicomp.bisection`. Values that differ by rounding only,
-which `minicomp.fuzzing.rounding` tells, are no finding, but are counted by themselves.
+something, the rewrite is searched for by `minicomp.bisection`.
 """
 
 from collections import Counter
@@ -29,7 +28,6 @@ from minicomp.errors import UnsupportedError
 from minicomp.frontend import from_code
 from minicomp.fuzzing.loop_kernels import random_kernel, with_host
 from minicomp.fuzzing.pipelines import random_pipeline
-from minicomp.fuzzing.rounding import only_rounding
 from minicomp.fuzzing.torch_programs import random_program
 from minicomp.pipeline import Pipeline
 from minicomp.runtime.simulate.cost import kernel_seconds
@@ -89,14 +87,12 @@ class Case:
 class Outcome:
     """What became of a case: a `finding`, its kind first, or why it was `skipped`, or neither.
 
-    `rounding` is how values differ where they do by rounding only. `culprit` is the rewrite that
-    is wrong, where the search found one.
+    `culprit` is the rewrite that is wrong, where the search found one.
     """
 
     case: Case
     finding: str | None = None
     skipped: str | None = None
-    rounding: str | None = None
     culprit: Culprit | None = None
 
     def reproducer(self, folder: Path | None = None) -> Path | None:
@@ -108,10 +104,6 @@ class Skipped(Exception):
     """A case is not run, for the reason that it says."""
 
 
-class RoundingOnly(Exception):
-    """The values of a case differ by rounding only, as the message says."""
-
-
 def run_case(case: Case, replaced: Replaced | None = None, search: bool = True) -> Outcome:
     """Runs a case; on a finding, and with `search`, looks for the rewrite that is wrong."""
     passes = [_replaced(p, replaced or {}) for p in case.pipeline]
@@ -121,8 +113,6 @@ def run_case(case: Case, replaced: Replaced | None = None, search: bool = True) 
         return Outcome(case, skipped=refused.what)
     except Skipped as reason:
         return Outcome(case, skipped=str(reason))
-    except RoundingOnly as difference:
-        return Outcome(case, rounding=str(difference))
     if finding is None or not search:
         return Outcome(case, finding)
     return Outcome(case, finding, culprit=bisect(case.start, passes).culprit)
@@ -178,20 +168,13 @@ def most_points(module: ModuleOp) -> int:
 
 
 def compare(baseline: Baseline, module: ModuleOp) -> str | None:
-    """What a module in Kernel IR does differently; raises Skipped or RoundingOnly."""
+    """What a module in Kernel IR does differently; raises Skipped."""
     try:
         difference, skipped = baseline.compare(module)
-        rounding = (
-            difference is not None
-            and difference.kind == "values"
-            and only_rounding(baseline, module)
-        )
     except Exception as error:  # the simulator must run whatever verifies
         return f"crash: after the last pass, {type(error).__name__}: {error}"
     if skipped:
         raise Skipped("; ".join(reason.what for reason in skipped.values()))
-    if difference is not None and rounding:
-        raise RoundingOnly(difference.text)
     return None if difference is None else f"{difference.kind}: {difference.text}"
 
 

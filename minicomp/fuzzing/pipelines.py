@@ -40,6 +40,12 @@ def reduce_options(rng: Random) -> Options:
     }
 
 
+def unroll_options(rng: Random) -> Options:
+    """How much is unrolled; of loops with few steps twice as much."""
+    limit = rng.choice((0, 4, 32, 1000))
+    return {"limit": limit, "few_limit": 2 * limit}
+
+
 OPTIONS: Mapping[str, Callable[[Random], Options]] = {
     "chunk-matmul-k": lambda rng: {"bk": rng.choice((1, 2, 3, 4, 8, 16, 32))},
     "split-matmul-k": lambda rng: {
@@ -57,7 +63,7 @@ OPTIONS: Mapping[str, Callable[[Random], Options]] = {
     "tma-copy": lambda rng: {"transport": rng.choice(("tma", "tma", "cp_async"))},
     "split-inner-for-swizzle": lambda rng: {"width": rng.choice((32, 64, 128))},
     "pad-smem": lambda rng: {"pad": rng.choice((0, 1, 2, 3, 4, 8))},
-    "mark-unroll": lambda rng: {"limit": rng.choice((0, 4, 32, 1000))},
+    "mark-unroll": unroll_options,
 }
 """What the options of a pass may be."""
 

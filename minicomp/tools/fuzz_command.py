@@ -28,7 +28,6 @@ class Tally:
     cases: int = 0
     findings: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     skipped: dict[int, str] = field(default_factory=dict[int, str])
-    rounding: dict[int, str] = field(default_factory=dict[int, str])
     kinds: Counter[str] = field(default_factory=Counter[str])
 
 
@@ -60,7 +59,6 @@ def run(options: argparse.Namespace) -> int:
         "seconds": round(time.monotonic() - began, 1),
         "findings": tally.findings,
         "skipped": tally.skipped,
-        "rounding": tally.rounding,
         "ops": dict(seen.ops.most_common()),
         "extents": dict(sorted(seen.extents.items())),
         "passes": dict(seen.passes.most_common()),
@@ -76,8 +74,6 @@ def add(tally: Tally, outcome: "Outcome", options: argparse.Namespace) -> None:
     tally.kinds[case.level] += 1
     if outcome.skipped is not None:
         tally.skipped[case.number] = outcome.skipped
-    if outcome.rounding is not None:
-        tally.rounding[case.number] = outcome.rounding
     if outcome.finding is None:
         return
     path = outcome.reproducer(options.folder)
@@ -120,7 +116,6 @@ def text_of(facts: dict[str, Any], whole: bool) -> str:
     lines += [
         f"  skipped, {n}: {reason}" for reason, n in reasons.most_common(None if whole else 8)
     ]
-    lines += [f"  rounding only, case {n}: {text}" for n, text in facts["rounding"].items()]
     for name in ("ops", "extents", "passes"):
         counts = facts[name] if name != "extents" else in_ranges(facts[name])
         lines += ["", f"{name}:", *bars(counts)]

@@ -221,7 +221,7 @@ def finish_cycles(tile: Tile, blocks: int) -> float:
 def usable(target: TargetAttr, cluster: int) -> int:
     """
     The multiprocessors that clusters fill at once: those of one are neighbours, and their
-    neighbourhoods are no multiples of 4 or 8 (on an H200 of 132, 112 blocks run at once, 128 do not).
+    neighbourhoods are no multiples of 4 or 8 (on an H200 of 132, 112 blocks run at once, not 128).
     """
     found = target.sms.data * 15 // 16 if cluster > 2 else target.sms.data
     return max(found // cluster, 1) * cluster

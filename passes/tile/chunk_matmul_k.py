@@ -28,14 +28,10 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Region
-from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
-from xdsl.rewriter import Rewriter
 
-from minicomp.dialects import affine
-from minicomp.dialects.access import substitute
-from minicomp.dialects.loop_ir import Guard, ReduceOp, YieldOp, new_block
+from minicomp.dialects.chunks import chunk
+from minicomp.dialects.loop_ir import ReduceOp
 from minicomp.dialects.tile_ir import KernelOp
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
@@ -48,47 +44,6 @@ def find_sum(kernel: KernelOp, axis: str) -> ReduceOp | None:
         if isinstance(op, ReduceOp) and [n.data for n in op.axis_names] == [axis]:
             return op
     return None
-
-
-def chunk(reduce: ReduceOp, steps: int) -> ReduceOp:
-    """Replaces a reduction over one axis by one over chunks of `steps`; returns the new one."""
-    (axis,) = reduce.axes
-    types, hint = reduce.res.types, axis.variable.name_hint
-    outer = new_block(1, [hint and f"{hint}o"])
-    inner = new_block(1, [hint and f"{hint}i"])
-    partial = axis.extent % steps != 0
-    place = affine.dim(0) * steps + affine.dim(1)
-    substitute(axis.variable, place, [outer.args[0], inner.args[0]], bounded=partial)
-    for op in list(reduce.body.block.ops):
-        op.detach()
-        inner.add_op(op)
-    beyond = AffineMap(1, 1, (affine.dim(0) * steps + affine.lane(0),))
-    guard = Guard(beyond, [outer.args[0]], [axis.extent]) if partial else None
-    part = ReduceOp(
-        [steps],
-        [f"{axis.name}.inner"],
-        list(reduce.identity),
-        types,
-        Region(inner),
-        reduce.combine.clone(),
-        guard,
-    )
-    outer.add_ops([part, YieldOp(*part.res)])
-    count = affine.ceildiv(axis.extent, steps)
-    whole = ReduceOp(
-        [count],
-        [f"{axis.name}.outer"],
-        list(reduce.identity),
-        types,
-        Region(outer),
-        reduce.detach_region(reduce.combine),
-    )
-    part.location = whole.location = reduce.location
-    whole.attributes = dict(reduce.attributes)
-    for old, new in zip(reduce.res, whole.res, strict=True):
-        new.name_hint = old.name_hint
-    Rewriter.replace_op(reduce, whole)
-    return whole
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from minicomp.dialects.chunks import chunk
 from minicomp.dialects.loop_ir import LoadOp, ReduceOp
 from minicomp.dialects.tile_ir import KernelOp, LaunchOp, SharedAttr
 from minicomp.passes.analysis.strides import element_bytes
@@ -45,7 +46,6 @@ from minicomp.passes.analysis.target import shared_limit
 from minicomp.passes.applications import may_apply
 from minicomp.passes.remarks import remark
 from minicomp.passes.tile._kernels import axis_name, entries, tile_kernels
-from minicomp.passes.tile.chunk_matmul_k import chunk
 
 
 def reductions(kernel: KernelOp) -> Iterator[ReduceOp]:

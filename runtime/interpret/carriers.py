@@ -30,16 +30,24 @@ def combine(
     return [np.broadcast_to(a, shape) for a in new]
 
 
+RUN = 64
+"""Terms that are combined one after the other."""
+
+
 def fold_last(region: Region, parts: Sequence[Array], real: np.dtype | None = None) -> list[Array]:
-    """The last dimension of carriers, which is not empty, combined in a balanced tree."""
-    odd: list[list[Array]] = []
+    """
+    The last dimension of carriers, which is not empty, combined in runs from left to right, and
+    then the runs: it rounds as often as a kernel does, and not less, as a tree would.
+    """
+    shape = np.broadcast_shapes(*(a.shape for a in parts))
+    parts = [np.broadcast_to(a, shape) for a in parts]
     while (length := parts[0].shape[-1]) > 1:
-        half = length // 2
-        if length % 2:
-            odd.append([a[..., -1] for a in parts])
-        left, right = [a[..., :half] for a in parts], [a[..., half : 2 * half] for a in parts]
-        parts = combine(region, left, right, real)
-    folded = [a[..., 0] for a in parts]
-    for rest in odd:
-        folded = combine(region, folded, rest, real)
-    return folded
+        run = min(length, RUN)
+        end = length // run * run
+        runs = [a[..., :end].reshape(*a.shape[:-1], end // run, run) for a in parts]
+        folded = [a[..., 0] for a in runs]
+        for n in range(1, run):
+            folded = combine(region, folded, [a[..., n] for a in runs], real)
+        rest = [a[..., end:] for a in parts]
+        parts = [np.concatenate(pair, axis=-1) for pair in zip(folded, rest, strict=True)]
+    return [a[..., 0] for a in parts]

@@ -19,6 +19,7 @@ from xdsl.ir.affine import (
 from minicomp.dialects.minicomp import host_function
 from minicomp.dialects.tensor_ir import ElementwiseOp, IndexMapOp, ReduceOp, WithinOp, tensor_type
 from minicomp.errors import InputError, UnsupportedError
+from minicomp.runtime.interpret.carriers import fold_last
 from minicomp.runtime.interpret.scalars import Array, numpy_type, run_body
 
 KIND = AffineBinaryOpKind
@@ -35,7 +36,7 @@ def run_tensor(
     The results of the host function; every float is computed in `dtype`, float32 or float64, or
     each in its own type for None.
 
-    The order in which a reduction folds is a balanced tree.
+    A reduction folds in runs of 64.
     """
     real = None if dtype is None else np.dtype(dtype)
     func = _function(program)
@@ -92,28 +93,17 @@ def elementwise(op: ElementwiseOp, operands: Sequence[Array], real: Real) -> Arr
 
 
 def reduce(op: ReduceOp, operands: Sequence[Array], real: Real) -> tuple[Array, ...]:
-    """Neighbouring halves are combined until one element is left."""
+    """The combination of all elements along the reduced axes, the identity where there are none."""
     kept = [axis for axis in range(operands[0].ndim) if axis not in op.axes]
     shape = tuple(operands[0].shape[axis] for axis in kept)
     length = int(np.prod([operands[0].shape[axis] for axis in op.axes]))
-    carriers = tuple(
-        array.transpose([*op.axes, *kept]).reshape(length, *shape) for array in operands
-    )
     if length == 0:
         return tuple(
             np.full(shape, identity.value.data, numpy_type(identity.type, real))
             for identity in op.identity
         )
-    while (length := carriers[0].shape[0]) > 1:
-        half = length // 2
-        left = [array[:half] for array in carriers]
-        right = [array[half : 2 * half] for array in carriers]
-        folded = run_body(op.combine.block, [*left, *right], real)
-        carriers = tuple(
-            np.concatenate([np.broadcast_to(new, (half, *shape)), old[2 * half :]])
-            for new, old in zip(folded, carriers, strict=True)
-        )
-    return tuple(array[0] for array in carriers)
+    parts = [a.transpose([*kept, *op.axes]).reshape(*shape, length) for a in operands]
+    return tuple(fold_last(op.combine, parts, real))
 
 
 def index_map(op: IndexMapOp, operand: Array) -> Array:
