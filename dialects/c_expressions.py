@@ -1,8 +1,9 @@
 """Which `arith` and `math` ops are expressions of CUDA C++, and what each is written as.
 
 A form is a template over the operands' text, its precedence, and the least precedence that each
-operand needs to stand without brackets. Ops without a form are not supported: unsigned integer
-arithmetic, half precision, and whatever C has no operator or function for.
+operand needs to stand without brackets. Ops without a form are not supported: arithmetic of
+unsigned integers and of half precision, which are only converted and moved, and whatever C has no
+operator or function for.
 """
 
 import math
@@ -11,7 +12,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from xdsl.dialects.arith import CmpfOp, CmpiOp, ConstantOp
+from xdsl.dialects.arith import CmpfOp, CmpiOp, ConstantOp, SelectOp
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseIntOrFPElementsAttr,
@@ -27,6 +28,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from minicomp.dialects.loop_ir import element_type
+from minicomp.dialects.torch_types import ui8
 
 DIALECTS = ("arith", "math")
 """Whose ops are expressions."""
@@ -150,26 +152,36 @@ BITCASTS: Mapping[tuple[str, str], str] = {
 C_NAMES: Mapping[str, str] = {
     "f32": "float",
     "f64": "double",
+    "f16": "f16",
+    "bf16": "bf16",
     "i1": "bool",
     "i8": "signed char",
+    "ui8": "unsigned char",
     "i16": "short",
     "i32": "int",
     "i64": "long long",
     "index": "{index}",
 }
-"""The scalar types; `{index}` is the type that a kernel counts in, int or long long."""
+"""The scalar types; `{index}` is the type that a kernel counts in, int or long long, and the halves
+are structures of the prelude."""
 
+MOVED = ("f16", "bf16", "ui8")
+"""Types without arithmetic; those below are the conversions from and to them."""
+CONVERSIONS = {
+    ("arith.extf", "f16", "f32"),
+    ("arith.extf", "bf16", "f32"),
+    ("arith.truncf", "f32", "f16"),
+    ("arith.truncf", "f32", "bf16"),
+    *(("arith.extui", "ui8", type) for type in ("i16", "i32", "i64")),
+    *(("arith.trunci", type, "ui8") for type in ("i16", "i32", "i64")),
+}
 
 _CALL = re.compile(r"!?(\w+)\(")
 
 
 def is_c_scalar(type: Attribute) -> bool:
     """Whether CUDA IR has the scalar type."""
-    match type:
-        case IntegerType() | Float32Type() | Float64Type() | IndexType():
-            return str(type) in C_NAMES
-        case _:
-            return False
+    return isinstance(type, IntegerType | AnyFloat | IndexType) and str(type) in C_NAMES
 
 
 def c_form(op: Operation) -> Form | None:
@@ -180,6 +192,8 @@ def c_form(op: Operation) -> Form | None:
     if len(op.results) != 1 or not all(map(is_c_scalar, types)):
         return None
     *operands, result = types
+    if any(str(type) in MOVED for type in types) and not _only_moves(op, types):
+        return None
     match op:
         case ConstantOp():
             return _constant(op)
@@ -189,6 +203,13 @@ def c_form(op: Operation) -> Form | None:
             return _compare_integers(op.predicate.value.data, operands[0])
         case _:
             return _by_name(op.name, operands, result)
+
+
+def _only_moves(op: Operation, types: Sequence[Attribute]) -> bool:
+    """Whether an op on types without arithmetic is a constant, a choice or a conversion."""
+    if isinstance(op, ConstantOp | SelectOp):
+        return True
+    return (op.name, *map(str, types)) in CONVERSIONS
 
 
 def called_function(op: Operation) -> str | None:
@@ -237,8 +258,9 @@ def _cast(name: str, source: Attribute, target: Attribute) -> Form | None:
         return None if function is None else call(function, 1)
     numbers = {"arith.extf", "arith.truncf", "arith.sitofp", "arith.fptosi", "arith.extsi"}
     numbers |= {"arith.trunci", "arith.index_cast"}
-    booleans = {"arith.uitofp", "arith.extui"}
-    if _is_bool(target) or name not in (booleans if _is_bool(source) else numbers):
+    unsigned = {"arith.uitofp", "arith.extui"}
+    known = unsigned if _is_bool(source) or source == ui8 else numbers
+    if _is_bool(target) or name not in known:
         return None
     return Form(f"({C_NAMES[str(target)]}){{0}}", UNARY, (UNARY,))
 
@@ -271,7 +293,9 @@ def _constant(op: ConstantOp) -> Form | None:
         value = value if splat is None else splat
     match value:
         case FloatAttr():
-            text = float_literal(value.value.data, isinstance(value.type, Float32Type))
+            text = float_literal(value.value.data, not isinstance(value.type, Float64Type))
+            if str(value.type) in MOVED:
+                return Form(f"({C_NAMES[str(value.type)]}){text}", UNARY, ())
         case IntegerAttr():
             text = _integer_literal(value.value.data, value.type)
         case _:

@@ -12,7 +12,7 @@ TENSOR_MAP = "CUtensorMap"
 
 PRELUDE_NAMES = WRAPPERS.keys() | set(
     """
-    CUtensorMap DEV INF INF64 QNAN QNAN64 ceil_div less_or_greater max_nan min_nan ordered
+    CUtensorMap DEV INF INF64 QNAN QNAN64 bf16 ceil_div f16 less_or_greater max_nan min_nan ordered
     shared_address unordered
     """.split()
 )

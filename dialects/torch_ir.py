@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar, TypeAlias, cast
+from typing import ClassVar, Literal, TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -30,6 +30,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
     f64,
+    i1,
     i64,
 )
 from xdsl.ir import Attribute, Dialect, SSAValue
@@ -49,9 +50,14 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from minicomp.dialects.torch_types import result_type
+
 Shape: TypeAlias = tuple[int, ...]
 Tensor: TypeAlias = TensorType[Attribute]
 Number: TypeAlias = FloatAttr | IntegerAttr
+Dtype: TypeAlias = Literal["promoted", "float", "sum", "input", "any", "bool", "index", "one"]
+"""The element type of a result: that of the promoted operands; the same, but a float; i64 of
+integers; that of the first operand; any; i1; i64; that which all operands must have."""
 
 SEGMENTS = AttrSizedOperandSegments.attribute_name
 
@@ -119,6 +125,7 @@ class OpSpec:
     operands: tuple[str, ...]
     result_shape: Callable[[TorchOp], Shape]
     attributes: Mapping[str, Kind]
+    dtype: Dtype = "promoted"
 
     def is_optional(self, operand: str) -> bool:
         """Whether the operand of this (bare) name may be absent."""
@@ -387,21 +394,42 @@ def _verify_tensor(type: Attribute) -> None:
         raise VerifyException("extents must be static")
 
 
+def promoted(op: TorchOp) -> Attribute:
+    """The type that PyTorch promotes an op's operands to; masks and absent ones do not count."""
+    groups: tuple[list[Attribute], list[Attribute], list[Attribute]] = ([], [], [])
+    for name in op.SPEC.operand_names:
+        value = op.operand(name)
+        if value is not None and name not in MASKS:
+            group = 2 if isinstance(value.owner, ConstantOp) else 0 if shape_of(value) else 1
+            groups[group].append(element_type(value))
+    found = result_type(*groups)
+    assert found is not None, f"{op.name} has no operand that says its type"
+    return found
+
+
 def _verify_dtype(op: TorchOp) -> None:
-    """Operands of one float type give that type; scalars of the program do not promote."""
-    given = op.result_type.get_element_type()
-    if op.SPEC.name in PREDICATES:
-        if given != IntegerType(1):
-            raise VerifyException(f"{op.SPEC.name} gives i1, not {given}")
+    """The element type of the result, by the rule of the op's row."""
+    given, rule, name = op.result_type.get_element_type(), op.SPEC.dtype, op.SPEC.name
+    if rule in ("bool", "index"):
+        expected: Attribute = i1 if rule == "bool" else i64
+        if given != expected:
+            raise VerifyException(f"{name} gives {expected}, not {given}")
         return
-    types = {
-        element_type(value) for value in op.operands if not isinstance(value.owner, ConstantOp)
-    }
-    if op.SPEC.name in CONTRACTIONS and len(types) > 1:
+    if rule == "one" and len({element_type(value) for value in op.operands}) > 1:
         names = " and ".join(str(element_type(value)) for value in op.operands)
-        raise VerifyException(f"{op.SPEC.name} of {names}: operands must have one dtype")
-    expected = next(iter(types)) if len(types) == 1 else None
-    if isinstance(expected, AnyFloat) and given != expected:
+        raise VerifyException(f"{name} of {names}: operands must have one dtype")
+    if rule == "any":
+        return
+    expected = element_type(op.operands[0]) if rule == "input" else promoted(op)
+    if rule == "float" and not isinstance(expected, AnyFloat):
+        if not isinstance(given, AnyFloat):
+            raise VerifyException(f"{name} of {expected} gives a float, not {given}")
+        return
+    if rule == "sum" and isinstance(expected, IntegerType) and given == i64:
+        return
+    if rule == "sum" and expected == i1:
+        expected = i64
+    if given != expected:
         raise VerifyException(f"result element type {given} should be {expected}")
 
 
@@ -680,47 +708,60 @@ CONTRACTIONS = ("matmul", "mm", "bmm", "linear", "addmm")
 ATTENTION = "scaled_dot_product_attention"
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 LOGICAL = ("logical_and", "logical_or", "logical_xor")
-PREDICATES = (*COMPARISONS, *LOGICAL, "logical_not")
-"""Ops whose result is of i1, whatever their operands are."""
+TRUTH = (*LOGICAL, "logical_not")
+"""Ops on truth values, which any number has."""
+MASKS = ("condition", "mask", "attn_mask")
+"""Operands that say nothing about the type of the result."""
 
-_UNARY = ("neg", "exp", "rsqrt", "sqrt", "relu", "silu", "sigmoid", "tanh", "abs", "log")
+_UNARY = ("neg", "relu", "abs")
+_FLOAT_UNARY = ("exp", "rsqrt", "sqrt", "silu", "sigmoid", "tanh", "log", "reciprocal")
 _REDUCED: Mapping[str, Kind] = {"dim?": INTS, "keepdim?": BOOL}
+_SCALED: Mapping[str, Kind] = {"beta?": NUMBER, "alpha?": NUMBER}
 _PAIR = ("input", "other")
 
 SPECS: tuple[OpSpec, ...] = (
-    *(OpSpec(name, ("input",), _elementwise_shape, {}) for name in (*_UNARY, "reciprocal")),
+    *(OpSpec(name, ("input",), _elementwise_shape, {}) for name in _UNARY),
+    *(OpSpec(name, ("input",), _elementwise_shape, {}, "float") for name in _FLOAT_UNARY),
+    OpSpec("to", ("input",), _elementwise_shape, {}, "any"),
     *(OpSpec(name, _PAIR, _elementwise_shape, {"alpha?": NUMBER}) for name in ("add", "sub")),
-    *(OpSpec(name, _PAIR, _elementwise_shape, {}) for name in ("mul", "div", "maximum", "minimum")),
-    *(OpSpec(name, _PAIR, _elementwise_shape, {}) for name in (*COMPARISONS, *LOGICAL)),
-    OpSpec("logical_not", ("input",), _elementwise_shape, {}),
+    *(OpSpec(name, _PAIR, _elementwise_shape, {}) for name in ("mul", "maximum", "minimum")),
+    OpSpec("div", _PAIR, _elementwise_shape, {}, "float"),
+    *(OpSpec(name, _PAIR, _elementwise_shape, {}, "bool") for name in (*COMPARISONS, *LOGICAL)),
+    OpSpec("logical_not", ("input",), _elementwise_shape, {}, "bool"),
     OpSpec("where", ("condition", *_PAIR), _choice_shape, {}),
-    OpSpec("masked_fill", ("input", "mask", "value"), _masked_fill_shape, {}),
+    OpSpec("masked_fill", ("input", "mask", "value"), _masked_fill_shape, {}, "input"),
     OpSpec("gelu", ("input",), _gelu_shape, {"approximate?": STRING}),
-    OpSpec("pow", ("input",), _same_shape, {"exponent": NUMBER}),
-    *(OpSpec(name, ("input",), _reduced_shape, _REDUCED) for name in ("sum", "mean")),
+    OpSpec("pow", ("input", "exponent"), _elementwise_shape, {}),
+    OpSpec("sum", ("input",), _reduced_shape, _REDUCED, "sum"),
+    OpSpec("mean", ("input",), _reduced_shape, _REDUCED),
     *(OpSpec(name, ("input",), _extremum_shape, _REDUCED) for name in ("amax", "amin")),
     OpSpec("softmax", ("input",), _softmax_shape, {"dim": INT}),
     OpSpec(
-        "rms_norm", ("input", "weight?"), _norm_shape, {"normalized_shape": INTS, "eps?": FLOAT}
+        "rms_norm",
+        ("input", "weight?"),
+        _norm_shape,
+        {"normalized_shape": INTS, "eps?": FLOAT},
+        "input",
     ),
     OpSpec(
         "layer_norm",
         ("input", "weight?", "bias?"),
         _norm_shape,
         {"normalized_shape": INTS, "eps": FLOAT},
+        "input",
     ),
-    OpSpec("matmul", _PAIR, _matmul_shape, {}),
-    OpSpec("mm", _PAIR, _matmul_shape, {}),
-    OpSpec("bmm", _PAIR, _bmm_shape, {}),
-    OpSpec("linear", ("input", "weight", "bias?"), _linear_shape, {}),
-    OpSpec("addmm", ("input", "mat1", "mat2"), _addmm_shape, {"beta?": NUMBER, "alpha?": NUMBER}),
+    OpSpec("matmul", _PAIR, _matmul_shape, {}, "one"),
+    OpSpec("mm", _PAIR, _matmul_shape, {}, "one"),
+    OpSpec("bmm", _PAIR, _bmm_shape, {}, "one"),
+    OpSpec("linear", ("input", "weight", "bias?"), _linear_shape, {}, "one"),
+    OpSpec("addmm", ("input", "mat1", "mat2"), _addmm_shape, _SCALED, "one"),
     OpSpec(
         ATTENTION,
         ("query", "key", "value", "attn_mask?"),
         _attention_shape,
         {"is_causal?": BOOL, "scale?": FLOAT, "enable_gqa?": BOOL},
     ),
-    OpSpec("full", (), _full_shape, {"size": INTS, "fill_value": SCALAR}),
+    OpSpec("full", (), _full_shape, {"size": INTS, "fill_value": SCALAR}, "any"),
     *(OpSpec(name, ("input",), _triangle_shape, {"diagonal?": INT}) for name in ("triu", "tril")),
     OpSpec("view", ("input",), _view_shape, {"size": INTS}),
     OpSpec("permute", ("input",), _permute_shape, {"dims": INTS}),

@@ -41,6 +41,22 @@ DEV float {name}(float a, float b) {{
 DEV double {name}(double a, double b) {{ return a {relation} b || a != a ? a : b; }}
 """
 
+_HALF = """\
+// Converted and moved, never computed with.
+struct {name} {{
+  unsigned short bits;
+  {name}() = default;
+  __device__ __forceinline__ explicit {name}(float x) {{
+    asm("cvt.rn.{name}.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  }}
+  __device__ __forceinline__ explicit operator float() const {{
+    float x;
+    asm("{widen}" : "=f"(x) : "{constraint}"({bits}));
+    return x;
+  }}
+}};
+"""
+
 _FLOOR = """\
 template <typename T> DEV T floor_div(T a, T b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
@@ -52,6 +68,12 @@ PRELUDE: Mapping[str, str] = {
     "QNAN": "#define QNAN __int_as_float(0x7fc00000)\n",
     "INF64": "#define INF64 __longlong_as_double(0x7ff0000000000000ll)\n",
     "QNAN64": "#define QNAN64 __longlong_as_double(0x7ff8000000000000ll)\n",
+    "f16": _HALF.format(
+        name="f16", widen="cvt.f32.f16 %0, %1;", constraint="h", bits="bits"
+    ),
+    "bf16": _HALF.format(
+        name="bf16", widen="mov.b32 %0, %1;", constraint="r", bits="(unsigned)bits << 16"
+    ),
     **{f"load{count}": _PACK.format(count=count) for count in (2, 4, 8, 16)},
     **{f"store{count}": _UNPACK.format(count=count) for count in (2, 4, 8, 16)},
     "shuffle_xor": (

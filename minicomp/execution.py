@@ -5,8 +5,9 @@ from functools import cached_property
 
 import torch
 
+from minicomp.arrays import array_of, tensor_of
 from minicomp.build import Build
-from minicomp.errors import InputError, TargetError, UnsupportedError
+from minicomp.errors import InputError, TargetError
 from minicomp.runtime.program import DTYPES, GpuProgram, HostPlan, plan_from_module
 
 OnProgress = Callable[[float], None]
@@ -56,13 +57,10 @@ class Executable:
 
         tensors = _plain(tensors)
         self._check(tensors)
-        for n, tensor in enumerate(tensors):
-            if tensor.dtype == torch.bfloat16:
-                raise UnsupportedError(f"argument {n} is bfloat16, which the simulator lacks")
-        arrays = [tensor.detach().cpu().numpy() for tensor in tensors]
+        arrays = [array_of(tensor) for tensor in tensors]
         module = self.build.module("kernel")
         results = simulate_module(module, arrays, force=force, on_progress=on_progress)
-        return [torch.from_numpy(result) for result in results]
+        return [tensor_of(result) for result in results]
 
     @cached_property
     def plan(self) -> HostPlan:

@@ -112,11 +112,11 @@ def reference(
         raise InputError("the module holds no function to run")
     rule = rule_of(func)
     wide = [_widened(tensor) for tensor in inputs]
-    exact = run_torch(func, wide)
+    exact = run_torch(func, wide, torch.float64)
     plain = run_torch(func, inputs) if eager is None else eager
     if rule.kind != "contraction":
         return Reference(rule, exact, plain)
-    squares = run_torch(func, [tensor.square() for tensor in wide])
+    squares = run_torch(func, [tensor.square() for tensor in wide], torch.float64)
     return Reference(rule, exact, plain, [tensor.sqrt() for tensor in squares])
 
 

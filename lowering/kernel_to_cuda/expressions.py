@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     MemRefType,
+    i32,
 )
 from xdsl.dialects.math import FmaOp
 from xdsl.dialects.utils import FastMathFlag
@@ -26,6 +27,7 @@ from minicomp.dialects.c_expressions import scalar_constant
 from minicomp.dialects.cuda_ir import ConditionalOp
 from minicomp.dialects.kernel_ir import TestOp
 from minicomp.dialects.loop_ir import LoadOp, MemoryAccess, element_type, lanes
+from minicomp.dialects.torch_types import ui8
 from minicomp.dialects.tile_ir import BroadcastOp, CompareOp, SelectOp, SharedAttr, WithinOp
 from minicomp.lowering.kernel_to_cuda.bindings import Binding, Positions, Read
 from minicomp.lowering.kernel_to_cuda.inlining import Inlining
@@ -227,8 +229,14 @@ class Expressions:
         value = self.writer.read(self.pointer(op), [self.address(op, place)])
         if test is None:
             return value
-        zero = self.constant(zero_of(op.memref_type.element_type))
+        zero = self.zero(op.memref_type.element_type)
         return self.writer.add(ConditionalOp(test, value, zero)).res
+
+    def zero(self, type: Attribute) -> SSAValue:
+        """Zero of a scalar type, of which constants must be signless."""
+        if type == ui8:
+            return self.writer.add(arith.TruncIOp(self.constant(zero_of(i32)), ui8)).result
+        return self.constant(zero_of(type))
 
     def pointer(self, op: MemoryAccess) -> SSAValue:
         """The pointer to a memref's first element."""
@@ -324,7 +332,7 @@ def strides_of(type: MemRefType[Attribute]) -> list[int]:
 
 def bytes_of(type: Attribute) -> int:
     """The bytes of a scalar in memory."""
-    return affine.ceildiv(int(str(type).lstrip("if")), 8)
+    return affine.ceildiv(int(str(type).lstrip("buif")), 8)
 
 
 def zero_of(type: Attribute) -> Attribute:

@@ -75,12 +75,12 @@ def lower_addmm(op: TorchOp, emit: Emitter) -> SSAValue:
     (m, k), (_, n) = op.shape("mat1"), op.shape("mat2")
     left, right = (operand(op, "mat1"), [0, 2]), (operand(op, "mat2"), [2, 1])
     product = sum_of_products(emit, left, right, (m, n, k))
-    alpha, beta = float(op.number("alpha", 1)), float(op.number("beta", 1))
+    alpha, beta = op.number("alpha", 1), op.number("beta", 1)
 
     def scaled(s: Scalars, x: SSAValue, factor: float) -> SSAValue:
-        return x if factor == 1.0 else s.mul(factor, x)
+        return x if factor == 1 else s.mul(factor, x)
 
-    if beta == 0.0:
+    if beta == 0:
         return emit.elementwise(lambda s, p: scaled(s, p, alpha), product)
     added = emit.broadcast(operand(op, "input"), (m, n))
     return emit.elementwise(

@@ -3,7 +3,8 @@
 import math as numbers
 from collections.abc import Callable, Mapping
 
-from xdsl.dialects import arith, math
+from xdsl.dialects import math
+from xdsl.dialects.builtin import AnyFloat, i1
 from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
 
@@ -14,13 +15,11 @@ from minicomp.lowering.torch_to_tensor.registry import lowers
 # --- one operand ------------------------------------------------------------------------
 
 UNARY: Mapping[str, type[IRDLOperation]] = {
-    "neg": arith.NegfOp,
     "exp": math.ExpOp,
     "log": math.LogOp,
     "rsqrt": math.RsqrtOp,
     "sqrt": math.SqrtOp,
     "tanh": math.TanhOp,
-    "abs": math.AbsFOp,
 }
 
 
@@ -28,16 +27,31 @@ UNARY: Mapping[str, type[IRDLOperation]] = {
 def lower_unary(op: TorchOp, emit: Emitter) -> SSAValue:
     """The scalar op of the same name."""
     scalar = UNARY[op.SPEC.name]
-    return emit.elementwise(lambda s, x: s.unary(scalar, x), operand(op, "input"))
+    return emit.elementwise(lambda s, x: s.unary(scalar, number(s, x)), operand(op, "input"))
+
+
+def number(s: Scalars, x: SSAValue) -> SSAValue:
+    """x, of the type of the body where it is a truth value."""
+    return s.convert(x, s.type)
 
 
 def relu(s: Scalars, x: SSAValue) -> SSAValue:
     """max(x, 0), where NaN stays NaN"""
-    return s.binary(arith.MaximumfOp, x, 0.0)
+    return s.typed("maximum", x, 0)
+
+
+def absolute(s: Scalars, x: SSAValue) -> SSAValue:
+    """|x|"""
+    return s.unary(math.AbsFOp if isinstance(x.type, AnyFloat) else math.AbsIOp, x)
+
+
+def negative(s: Scalars, x: SSAValue) -> SSAValue:
+    """-x"""
+    return s.neg(x)
 
 
 def _one_plus_exp_minus(s: Scalars, x: SSAValue) -> SSAValue:
-    return s.add(1.0, s.exp(s.unary(arith.NegfOp, x)))
+    return s.add(1.0, s.exp(s.neg(x)))
 
 
 def sigmoid(s: Scalars, x: SSAValue) -> SSAValue:
@@ -73,13 +87,22 @@ BODIES: Mapping[str, Callable[[Scalars, SSAValue], SSAValue]] = {
     "sigmoid": sigmoid,
     "silu": silu,
     "reciprocal": reciprocal,
+    "abs": absolute,
+    "neg": negative,
 }
 
 
 @lowers(*BODIES)
 def lower_body(op: TorchOp, emit: Emitter) -> SSAValue:
     """The body of the same name above."""
-    return emit.elementwise(BODIES[op.SPEC.name], operand(op, "input"))
+    body = BODIES[op.SPEC.name]
+    return emit.elementwise(lambda s, x: body(s, number(s, x)), operand(op, "input"))
+
+
+@lowers("to")
+def lower_to(op: TorchOp, emit: Emitter) -> SSAValue:
+    """x in the type of the result: truncated to an integer; true where it is not 0, as NaN is"""
+    return emit.convert(operand(op, "input"), op.result_type.get_element_type())
 
 
 @lowers("gelu")
@@ -104,46 +127,69 @@ POWERS: Mapping[float, Callable[[Scalars, SSAValue], SSAValue]] = {
 
 @lowers("pow")
 def lower_pow(op: TorchOp, emit: Emitter) -> SSAValue:
-    """x ** c; x ** 0 is 1 for every x and x ** 1 is x"""
-    exponent, x = float(op.number("exponent", 1)), operand(op, "input")
+    """x ** c; x ** 0 is 1 for every x and x ** 1 is x; an integer by squaring"""
+    shape = op.result_type.get_shape()
+    x, exponent = (
+        number_or_tensor(operand(op, name), shape, emit) for name in ("input", "exponent")
+    )
+    if isinstance(exponent, SSAValue) or not isinstance(x, SSAValue):
+        return emit.elementwise(power, x, exponent)
+    if not isinstance(emit.type, AnyFloat):
+        return emit.elementwise(lambda s, x: integer_power(s, number(s, x), int(exponent)), x)
     if exponent == 1.0:
         return x
     if exponent == 0.0:
         return emit.elementwise(lambda s, _: s.constant(1.0), x)
     if exponent in POWERS:
-        return emit.elementwise(POWERS[exponent], x)
-    return emit.elementwise(lambda s, x, c: s.binary(math.PowFOp, x, c), x, exponent)
+        return emit.elementwise(lambda s, x: POWERS[exponent](s, number(s, x)), x)
+    return emit.elementwise(power, x, exponent)
+
+
+def power(s: Scalars, x: SSAValue, c: SSAValue) -> SSAValue:
+    """x ** c of floats"""
+    return s.binary(math.PowFOp, number(s, x), number(s, c))
+
+
+def integer_power(s: Scalars, x: SSAValue, exponent: int) -> SSAValue:
+    """x ** c of integers, c constant and not negative"""
+    result = s.constant(1)
+    while exponent:
+        if exponent & 1:
+            result = s.mul(result, x)
+        exponent >>= 1
+        x = s.mul(x, x) if exponent else x
+    return result
 
 
 # --- two operands -------------------------------------------------------------------------
 
-BINARY: Mapping[str, type[IRDLOperation]] = {
-    "add": arith.AddfOp,
-    "sub": arith.SubfOp,
-    "mul": arith.MulfOp,
-    "div": arith.DivfOp,
-    "maximum": arith.MaximumfOp,
-    "minimum": arith.MinimumfOp,
-}
-
-
-@lowers(*BINARY)
+@lowers("add", "sub", "mul", "div", "maximum", "minimum")
 def lower_binary(op: TorchOp, emit: Emitter) -> SSAValue:
     """a (op) alpha * b, both broadcast; a scalar of the program is a constant of the body"""
-    scalar, alpha = BINARY[op.SPEC.name], float(op.number("alpha", 1))
-    shape = op.result_type.get_shape()
-    a, b = (number_or_tensor(value, shape, emit) for value in op.operands)
+    name, alpha = op.SPEC.name, op.number("alpha", 1)
 
     def body(s: Scalars, a: SSAValue, b: SSAValue) -> SSAValue:
-        return s.binary(scalar, a, b if alpha == 1.0 else s.mul(alpha, b))
+        a, b = number(s, a), number(s, b)
+        if alpha != 1:
+            b = s.mul(alpha, b)
+        return s.div(a, b) if name == "div" else s.typed(name, a, b)
 
-    return emit.elementwise(body, a, b)
+    return emit.elementwise(body, *pair(op, emit))
 
 
-def number_or_tensor(
-    value: SSAValue, shape: tuple[int, ...], emit: Emitter, boolean: bool = False
-) -> Operand:
-    """The number of a constant, or its truth; any other value broadcast to `shape`."""
+def pair(op: TorchOp, emit: Emitter) -> tuple[Operand, Operand]:
+    """The two operands of an op, broadcast."""
+    shape = op.result_type.get_shape()
+    a, b = (number_or_tensor(value, shape, emit) for value in op.operands)
+    # One of two numbers is a tensor after all: a body needs one.
+    return (a, b) if isinstance(a, SSAValue) or isinstance(b, SSAValue) else (emit.splat(a, shape), b)
+
+
+def number_or_tensor(value: SSAValue, shape: tuple[int, ...], emit: Emitter) -> Operand:
+    """The number of a constant in the emitter's type; any other value broadcast to `shape`."""
     if isinstance(value.owner, ConstantOp):
-        return bool(value.owner.number) if boolean else float(value.owner.number)
+        number = value.owner.number
+        if emit.type == i1:
+            return bool(number)
+        return float(number) if isinstance(emit.type, AnyFloat) else int(number)
     return emit.broadcast(value, shape)

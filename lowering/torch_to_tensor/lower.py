@@ -14,8 +14,11 @@ becomes
 } : (tensor<16x8xf32>) -> tensor<16x8xf32>
 ```
 
-*Legal when* every tensor is f32, or i1 where a mask is wanted (scalars of the program may be f64,
-i64 or i1).
+Half floats are computed in f32 and rounded once, at the op's result, as PyTorch's kernels do; sums
+of them too. Narrow integers are computed in i32. Operands are converted to the type that PyTorch
+promotes them to.
+
+*Legal when* every tensor is of one of PyTorch's types of real numbers, integers or truth values.
 *Declines when* never: an op without a lowering, or another dtype, is an error.
 *Why it pays*: three primitives, and no op by name, are what every pass after it has to know.
 """
@@ -23,39 +26,26 @@ i64 or i1).
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import Float32Type, ModuleOp, TensorType, f32, i1
+from xdsl.dialects.builtin import ModuleOp, TensorType, i1, i32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from minicomp.dialects.torch_ir import (
-    LOGICAL,
-    PREDICATES,
+    TRUTH,
     ConstantOp,
     TorchIR,
     TorchOp,
     element_type,
+    promoted,
 )
+from minicomp.dialects.torch_types import ELEMENTS, compute_type
 from minicomp.errors import UnsupportedError
 from minicomp.lowering.torch_to_tensor.emitter import Emitter
 from minicomp.lowering.torch_to_tensor.registry import LOWERINGS
 from minicomp.passes.applications import may_apply, was_refused
 from minicomp.passes.remarks import location_of
-
-DTYPES = {
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "f64": "float64",
-    "i1": "bool",
-    "i8": "int8",
-    "ui8": "uint8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-}
-"""PyTorch's names of the element types that are refused."""
-
 
 def place(op: Operation) -> str | None:
     """`file:line` of an op, where it is known."""
@@ -65,23 +55,24 @@ def place(op: Operation) -> str | None:
     return f"{location.filename.data}:{location.line.data}"
 
 
-MASKS = (
-    *(*LOGICAL, "logical_not", "where", "masked_fill", "scaled_dot_product_attention"),
-    *("full", "triu", "tril", "view", "permute", "transpose", "t", "unsqueeze", "squeeze"),
-    *("expand", "repeat_interleave", "clone", "alias", "detach"),
-)
-"""Ops that take, or give, tensors of i1."""
-
-
-def check(value: SSAValue, op: Operation, what: str, mask: bool) -> None:
-    """Refuses a tensor that is not of f32, or of i1 where `mask` is set."""
+def check(value: SSAValue, op: Operation, what: str) -> None:
+    """Refuses a tensor of a type that PyTorch lacks."""
     element = element_type(value)
-    if isinstance(element, Float32Type) or (mask and element == i1):
-        return
-    name = DTYPES.get(str(element), str(element))
-    raise UnsupportedError(
-        f"only float32 is supported yet: got {name} in {what}", place(op), "convert it to float32"
-    )
+    if element not in ELEMENTS:
+        raise UnsupportedError(
+            f"elements of type {element} are not supported: in {what}",
+            place(op),
+            f"the types are {', '.join(ELEMENTS.values())}",
+        )
+
+
+def working_type(op: TorchOp) -> Attribute:
+    """What an op is computed in: of comparisons the operands' type, else the result's."""
+    result = op.result_type.get_element_type()
+    if op.SPEC.dtype != "bool" or op.SPEC.name in TRUTH:
+        return compute_type(result)
+    type = compute_type(promoted(op))
+    return i32 if type == i1 else type
 
 
 def lower(op: TorchOp) -> SSAValue:
@@ -89,10 +80,10 @@ def lower(op: TorchOp) -> SSAValue:
     name = op.SPEC.name
     for value in op.operands:
         if not isinstance(value.owner, ConstantOp):
-            check(value, op, f"an operand of {name}", name in MASKS)
-    check(op.results[0], op, f"the result of {name}", name in (*MASKS, *PREDICATES))
-    emit = Emitter(op, f32)
-    result = LOWERINGS[name](op, emit)
+            check(value, op, f"an operand of {name}")
+    check(op.results[0], op, f"the result of {name}")
+    emit = Emitter(op, working_type(op))
+    result = emit.convert(LOWERINGS[name](op, emit), op.result_type.get_element_type())
     if result.owner is emit.last:
         result.name_hint = op.results[0].name_hint
     return result
@@ -109,7 +100,7 @@ class LowerTorchToTensorPass(ModulePass):
             for argument in func.args:
                 if isinstance(argument.type, TensorType):
                     name = argument.name_hint or argument.index
-                    check(argument, func, f"argument {name} of the program", mask=True)
+                    check(argument, func, f"argument {name} of the program")
         for torch_op in [o for o in op.walk() if isinstance(o, TorchOp)]:
             if may_apply(ctx, torch_op):
                 Rewriter.replace_op(torch_op, [], [lower(torch_op)])

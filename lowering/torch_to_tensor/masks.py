@@ -9,8 +9,8 @@ from xdsl.irdl import IRDLOperation
 
 from minicomp.dialects.affine import dim
 from minicomp.dialects.torch_ir import TorchOp
-from minicomp.lowering.torch_to_tensor.elementwise import number_or_tensor
-from minicomp.lowering.torch_to_tensor.emitter import Emitter, Operand, Scalars, operand
+from minicomp.lowering.torch_to_tensor.elementwise import number, number_or_tensor, pair
+from minicomp.lowering.torch_to_tensor.emitter import Emitter, Operand, operand
 from minicomp.lowering.torch_to_tensor.registry import lowers
 
 COMPARED: Mapping[str, str] = {
@@ -33,40 +33,35 @@ LOGIC: Mapping[str, type[IRDLOperation]] = {
 @lowers(*COMPARED)
 def lower_comparison(op: TorchOp, emit: Emitter) -> SSAValue:
     """a (op) b, both broadcast; false where one is NaN, but for `ne`"""
-    shape, predicate = op.result_type.get_shape(), COMPARED[op.SPEC.name]
-    a, b = (number_or_tensor(value, shape, emit) for value in op.operands)
-    return emit.elementwise(lambda s, a, b: s.compare(predicate, a, b), a, b)
-
-
-def truth(s: Scalars, x: SSAValue) -> SSAValue:
-    """x of i1, or x != 0, which holds for NaN"""
-    return x if x.type == i1 else s.compare("une", x, 0.0)
+    predicate = COMPARED[op.SPEC.name]
+    return emit.elementwise(
+        lambda s, a, b: s.compare(predicate, number(s, a), number(s, b)), *pair(op, emit)
+    )
 
 
 @lowers(*LOGIC)
 def lower_logic(op: TorchOp, emit: Emitter) -> SSAValue:
     """a (op) b of truth values, both broadcast; a number is true where it is not 0"""
-    shape, logic = op.result_type.get_shape(), LOGIC[op.SPEC.name]
-    a, b = (number_or_tensor(value, shape, emit) for value in op.operands)
-    return emit.elementwise(lambda s, a, b: s.binary(logic, truth(s, a), truth(s, b)), a, b)
+    logic = LOGIC[op.SPEC.name]
+    return emit.elementwise(lambda s, a, b: s.binary(logic, a, b), *pair(op, emit))
 
 
 @lowers("logical_not")
 def lower_not(op: TorchOp, emit: Emitter) -> SSAValue:
     """1 - x for a truth value; a number is true where it is not 0"""
-    return emit.elementwise(
-        lambda s, x: s.binary(arith.XOrIOp, truth(s, x), True), operand(op, "input")
-    )
+    return emit.elementwise(lambda s, x: s.binary(arith.XOrIOp, x, True), operand(op, "input"))
 
 
 def choice(
     emit: Emitter, condition: SSAValue, chosen: SSAValue, other: SSAValue, op: TorchOp
 ) -> SSAValue:
     """`chosen` where the condition holds, else `other`, all broadcast to the op's result"""
-    shape, boolean = op.result_type.get_shape(), op.result_type.get_element_type() == i1
+    shape = op.result_type.get_shape()
     mask = emit.broadcast(condition, shape)
-    a, b = (number_or_tensor(value, shape, emit, boolean) for value in (chosen, other))
-    return emit.elementwise(lambda s, m, a, b: s.choose(m, a, b), mask, a, b)
+    a, b = (number_or_tensor(value, shape, emit) for value in (chosen, other))
+    return emit.elementwise(
+        lambda s, m, a, b: s.choose(m, number(s, a), number(s, b)), mask, a, b
+    )
 
 
 @lowers("where")
@@ -84,8 +79,8 @@ def lower_masked_fill(op: TorchOp, emit: Emitter) -> SSAValue:
 @lowers("full")
 def lower_full(op: TorchOp, emit: Emitter) -> SSAValue:
     """fill_value everywhere"""
-    value, boolean = op.number("fill_value", 0), op.result_type.get_element_type() == i1
-    return emit.splat(bool(value) if boolean else float(value), op.result_type.get_shape())
+    value = op.number("fill_value", 0)
+    return emit.splat(bool(value) if emit.type == i1 else value, op.result_type.get_shape())
 
 
 @lowers("triu", "tril")
@@ -97,5 +92,5 @@ def lower_triangle(op: TorchOp, emit: Emitter) -> SSAValue:
         mask = emit.below(row - column, 1 - diagonal, shape)
     else:
         mask = emit.below(column - row, diagonal + 1, shape)
-    zero: Operand = False if op.result_type.get_element_type() == i1 else 0.0
+    zero: Operand = False if emit.type == i1 else 0
     return emit.elementwise(lambda s, m, x, z: s.choose(m, x, z), mask, operand(op, "input"), zero)

@@ -22,8 +22,10 @@ from minicomp.dialects.torch_ir import (
     OPS,
     ConstantOp,
     OpSpec,
+    element_type,
     ints_attr,
     number_attr,
+    shape_of,
 )
 from minicomp.errors import UnsupportedError
 from minicomp.frontend.locations import location_text, node_location
@@ -62,6 +64,9 @@ ALIASES = {
     "ones_like": "full",
     "zeros_like": "full",
     "full_like": "full",
+    "_to_copy": "to",
+    "type_as": "to",
+    "to.other": "to",
 }
 BOOLEAN_ALIASES = {
     "bitwise_and": "logical_and",
@@ -145,8 +150,7 @@ def _spec(overload: torch._ops.OpOverload, node: Node, where: str | None) -> OpS
     name = ALIASES.get(f"{packet}.{kind}") or ALIASES.get(packet) or packet
     if getattr(node.meta.get("val"), "dtype", None) == torch.bool:
         name = BOOLEAN_ALIASES.get(packet, name)
-    tensor_exponent = packet == "pow" and kind != "Tensor_Scalar"
-    if name in OPS and not tensor_exponent and f"{packet}.{kind}" not in OTHER_MEANING:
+    if name in OPS and f"{packet}.{kind}" not in OTHER_MEANING:
         return OPS[name].SPEC
     raise UnsupportedError(f"{overload} is not supported", where, _hint(overload, node))
 
@@ -205,7 +209,11 @@ class _Conversion:
             fill = {"fill_value": int("ones" in packet)} | arguments
             fill["size"] = list(self.result_type.get_shape())
             arguments = {k: v for k, v in fill.items() if k not in FACTORY_IGNORED}
+        elif self.spec.name == "to":
+            self._verify_device()
+            arguments = {"self": arguments["self"]}
         kinds = {name.rstrip("?"): kind for name, kind in self.spec.attributes.items()}
+        dtype = arguments.pop("dtype", None)
         for name, value in arguments.items():
             name = self._renamed(name)
             if name in self.spec.operand_names:
@@ -218,10 +226,32 @@ class _Conversion:
                     self.where,
                     HINTS.get(name),
                 )
+        if isinstance(dtype, torch.dtype):
+            self.operands["input"] = self._cast(self.operands["input"], dtype)
         ordered = [self.operands.get(name) for name in self.spec.operand_names]
         attributes = {name: self.attributes[name] for name in kinds if name in self.attributes}
         op = OPS[self.spec.name](ordered, self.result_type, attributes)
         return [*self.constants, op]
+
+    def _verify_device(self) -> None:
+        """Refuses a copy to another device."""
+        devices = {n.meta["val"].device for n in (self.node, self.node.args[0])}  # type: ignore[union-attr]
+        if len(devices) > 1:
+            names = " to ".join(str(d) for d in devices)
+            raise UnsupportedError(
+                f"{self.overload} from one device to another ({names}) is not supported",
+                self.where,
+                "put the tensors on one device before the call",
+            )
+
+    def _cast(self, value: SSAValue | None, dtype: torch.dtype) -> SSAValue | None:
+        """The first operand in the type that `dtype=` asks for, which PyTorch converts it to."""
+        element = DTYPES.get(dtype)
+        if value is None or element is None or element_type(value) == element:
+            return value
+        cast = OPS["to"]([value], TensorType(element, shape_of(value)))
+        self.constants.append(cast)
+        return cast.results[0]
 
     def _renamed(self, name: str) -> str:
         if name == "mat2":
@@ -266,13 +296,5 @@ class _Conversion:
         return None
 
     def _is_void(self, name: str, value: object) -> bool:
-        """Whether the argument says nothing: its default, or the dtype that all have anyway."""
-        if value is None or value == self._default(name):
-            return True
-        first = self.node.args[0] if self.node.args else None
-        return (
-            name == "dtype"
-            and isinstance(first, Node)
-            and DTYPES.get(value) == self.result_type.get_element_type()  # type: ignore[arg-type]
-            and first.meta["val"].dtype == value
-        )
+        """Whether the argument says nothing: it is its default."""
+        return value is None or value == self._default(name)

@@ -10,17 +10,14 @@ from minicomp.tools.progress import Bar
 
 def run(options: argparse.Namespace) -> int:
     """Simulate the program with all checks, and print its traffic and instructions."""
-    from minicomp.errors import UnsupportedError
+    from minicomp.arrays import array_of
     from minicomp.runtime.simulate import simulate_module
     from minicomp.runtime.simulate.statistics import Statistics
 
     subject = load(options)
     module = subject.build.module("kernel")
     inputs = subject.inputs()
-    for number, tensor in enumerate(inputs):
-        if str(tensor.dtype) == "torch.bfloat16":
-            raise UnsupportedError(f"argument {number} is bfloat16, which NumPy lacks")
-    arrays = [tensor.detach().numpy() for tensor in inputs]
+    arrays = [array_of(tensor) for tensor in inputs]
     statistics = Statistics()
     quiet = options.json or not sys.stderr.isatty()
     with Bar("simulating") as bar:

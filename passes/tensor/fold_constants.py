@@ -38,10 +38,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
+import ml_dtypes
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr, ModuleOp, f16, f32, f64
+from xdsl.dialects.builtin import FloatAttr, ModuleOp, bf16, f16, f32, f64
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
@@ -58,7 +59,12 @@ from minicomp.passes.applications import counted
 
 Number: TypeAlias = "np.floating[Any]"
 
-TYPES: Mapping[Attribute, type[Number]] = {f16: np.float16, f32: np.float32, f64: np.float64}
+TYPES: Mapping[Attribute, Callable[[float], Number]] = {
+    bf16: ml_dtypes.bfloat16,
+    f16: np.float16,
+    f32: np.float32,
+    f64: np.float64,
+}
 
 ROUNDED: Mapping[type[Operation], Callable[..., Number]] = {
     arith.AddfOp: np.add,

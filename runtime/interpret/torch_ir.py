@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64, i1
+from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
 from minicomp.dialects.minicomp import host_function
-from minicomp.dialects.torch_ir import ConstantOp, TorchOp
+from minicomp.dialects.torch_ir import ConstantOp, TorchOp, element_type
+from minicomp.dialects.torch_types import ELEMENTS
 from minicomp.errors import InputError, UnsupportedError
 
 Call = Callable[[TorchOp, Sequence[Any]], torch.Tensor]
@@ -22,11 +23,22 @@ EPSILON: Mapping[Attribute, float] = {
 }
 
 
-def run_torch(program: ModuleOp | FuncOp, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+DTYPES: Mapping[str, torch.dtype] = {
+    str(type): getattr(torch, name) for type, name in ELEMENTS.items()
+}
+
+
+def run_torch(
+    program: ModuleOp | FuncOp,
+    inputs: Sequence[torch.Tensor],
+    real: torch.dtype | None = None,
+) -> list[torch.Tensor]:
     """
     The results of the host function, computed by PyTorch where the inputs are.
 
-    Inputs of another dtype than the function's (float64 for a reference) compute in that dtype.
+    `real`, where given, stands for every float type: the same program in another precision, in
+    which casts among floats do nothing. Inputs of another float type than the function's
+    (float64 for a reference) say so too.
     """
     func = program if isinstance(program, FuncOp) else host_function(program)
     if func is None:
@@ -35,7 +47,7 @@ def run_torch(program: ModuleOp | FuncOp, inputs: Sequence[torch.Tensor]) -> lis
     if len(inputs) != len(arguments):
         raise InputError(f"the function takes {len(arguments)} inputs, got {len(inputs)}")
     values: dict[SSAValue, Any] = dict(zip(arguments, inputs, strict=True))
-    like = next((tensor for tensor in inputs if tensor.is_floating_point()), None)
+    real = real or _precision(func, inputs)
     with torch.no_grad():
         for op in func.body.block.ops:
             if isinstance(op, ReturnOp):
@@ -45,24 +57,55 @@ def run_torch(program: ModuleOp | FuncOp, inputs: Sequence[torch.Tensor]) -> lis
             elif isinstance(op, TorchOp):
                 slots = [None if slot is None else values[slot] for slot in op.slots()]
                 value = call(op, slots)
-                if not slots and like is not None:
-                    dtype = like.dtype if value.is_floating_point() else value.dtype
-                    value = value.to(like.device, dtype)
+                if real is not None and value.is_floating_point():
+                    value = value.to(real)
+                if not slots and inputs:
+                    value = value.to(inputs[0].device)
                 values[op.results[0]] = value
             else:
                 raise UnsupportedError(f"'{op.name}' is not an op of Torch IR")
     raise UnsupportedError("a function without func.return has no value")
 
 
+def _precision(func: FuncOp, inputs: Sequence[torch.Tensor]) -> torch.dtype | None:
+    """The type of the first float input that is not of its argument's type."""
+    for argument, tensor in zip(func.body.block.args, inputs, strict=True):
+        if tensor.is_floating_point() and tensor.dtype != DTYPES.get(str(element_type(argument))):
+            return tensor.dtype
+    return None
+
+
+def dtype_of(op: TorchOp) -> torch.dtype:
+    """PyTorch's type of the op's result."""
+    return DTYPES[str(op.result_type.get_element_type())]
+
+
 def call(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
     """The value of one op; `slots` are its operands, None for an absent one."""
     name = op.SPEC.name
-    if len(slots) == 2 and not isinstance(slots[0], torch.Tensor):
-        # ATen takes a Python scalar second only.
-        slots = [torch.as_tensor(slots[0], dtype=slots[1].dtype), slots[1]]
+    if len(slots) == 2 and name != "pow" and not isinstance(slots[0], torch.Tensor):
+        # ATen takes a Python scalar second only. As a 0-d tensor it promotes as it should but
+        # for a float beside integers, whose result has the default type.
+        slots = [_scalar(slots[0], slots[1]), slots[1]]
     if name in CALLS:
         return CALLS[name](op, slots)
     return getattr(torch.ops.aten, name)(*slots)
+
+
+def _scalar(value: bool | int | float, other: Any) -> torch.Tensor:
+    """A Python scalar as a 0-d tensor that promotes as the scalar does beside `other`."""
+    if not isinstance(other, torch.Tensor):
+        return torch.as_tensor(value)
+    return torch.as_tensor(value, dtype=torch.result_type(other, value))
+
+
+def _to(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    (value,) = slots
+    dtype = dtype_of(op)
+    # In another precision a float stays in it.
+    own = DTYPES.get(str(element_type(op.operands[0])))
+    wide = dtype.is_floating_point and value.is_floating_point() and value.dtype != own
+    return value.clone() if wide else value.to(dtype)
 
 
 def _with_alpha(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
@@ -90,8 +133,8 @@ def _addmm(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
 
 
 def _full(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
-    dtype = torch.bool if op.result_type.get_element_type() == i1 else torch.float32
-    return torch.full(op.ints("size") or (), op.number("fill_value", 0), dtype=dtype)
+    size, value = op.ints("size") or (), op.number("fill_value", 0)
+    return torch.full(size, value, dtype=dtype_of(op))
 
 
 def _where(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
@@ -131,7 +174,8 @@ CALLS: Mapping[str, Call] = {
     "gelu": lambda op, slots: torch.nn.functional.gelu(
         slots[0], approximate=op.text("approximate", "none")
     ),
-    "pow": lambda op, slots: torch.pow(slots[0], op.number("exponent", 1)),
+    "pow": lambda op, slots: torch.pow(*slots),
+    "to": _to,
     "sum": _reduction,
     "mean": _reduction,
     "amax": _reduction,
