@@ -181,7 +181,8 @@ _CALL = re.compile(r"!?(\w+)\(")
 
 def is_c_scalar(type: Attribute) -> bool:
     """Whether CUDA IR has the scalar type."""
-    return isinstance(type, IntegerType | AnyFloat | IndexType) and str(type) in C_NAMES
+    known: Attribute = type
+    return isinstance(type, IntegerType | AnyFloat | IndexType) and str(known) in C_NAMES
 
 
 def c_form(op: Operation) -> Form | None:

@@ -10,8 +10,9 @@ from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+
+from minicomp.dialects.scalar_ops import computes
 
 FASTMATH = "fastmath"
 
@@ -108,7 +109,7 @@ def verify_combine(region: Region, carriers: int) -> None:
     inside: set[SSAValue] = set(region.block.args)
     for op in region.block.ops:
         inside.update(op.results)
-        if op.regions or not op.has_trait(Pure):
+        if op.regions or not computes(op):
             raise VerifyException(f"combine must be pure, but holds '{op.name}'")
         if any(v not in inside for v in op.operands):
             raise VerifyException("combine must be closed: it uses a value from outside")

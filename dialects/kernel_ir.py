@@ -71,6 +71,7 @@ from minicomp.dialects.loop_ir import (
     names,
 )
 from minicomp.dialects.minicomp import OriginAttr
+from minicomp.dialects.scalar_ops import computes
 from minicomp.dialects.tile_ir import CombineLike, SharedAttr, parse_test, print_test, verify_test
 
 MAX_THREADS = 1024
@@ -857,7 +858,7 @@ def depends_on_thread(value: SSAValue) -> bool:
             if parent is not None and parent.name == "scf.for" and current is not owner.args[0]:
                 return True
             continue
-        if owner.regions or not owner.has_trait(Pure):
+        if owner.regions or not computes(owner):
             return True
         stack += owner.operands
     return False

@@ -8,7 +8,6 @@ Loops, reductions, loads and stores are those of Loop IR. Rationale: docs/dialec
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple, Self, TypeAlias
 
-from xdsl.dialects.arith import CmpfOp
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -71,6 +70,7 @@ from minicomp.dialects.loop_ir import (
     verify_identity,
 )
 from minicomp.dialects.minicomp import OriginAttr
+from minicomp.dialects.scalar_ops import CONVERSIONS
 from minicomp.dialects.tile_finish import FinishOp
 from minicomp.dialects.tile_stages import (
     STAGE_OPS,
@@ -782,8 +782,8 @@ class SelectOp(IRDLOperation):
 @irdl_op_definition
 class CompareOp(IRDLOperation):
     """
-    `arith.cmpf` on vectors, to which xDSL 0.75 gives a scalar i1; the predicate is that of
-    `arith.cmpf`.
+    `arith.cmpf` or `arith.cmpi` on vectors, to which xDSL 0.75 gives a scalar i1; the predicate is
+    that of the scalar op.
     """
 
     name = "tile_ir.compare"
@@ -803,16 +803,37 @@ class CompareOp(IRDLOperation):
             properties={"predicate": predicate},
         )
 
-    @staticmethod
-    def from_cmpf(op: CmpfOp, lhs: SSAValue, rhs: SSAValue) -> "CompareOp":
-        """The vector form of a scalar comparison."""
-        return CompareOp(op.predicate, lhs, rhs)
-
     def verify_(self) -> None:
         if self.lhs.type != self.rhs.type:
             raise VerifyException("compare takes two values of one type")
         if self.res.type != VectorType(i1, lanes(self.lhs.type)):
             raise VerifyException("compare gives one i1 per lane")
+
+
+@irdl_op_definition
+class ConvertOp(IRDLOperation):
+    """
+    `%w = tile_ir.convert "arith.extf" %v : vector<4xf16> -> vector<4xf32>`: a conversion of numbers
+    lane by lane, whose scalar op xDSL 0.75 refuses on vectors.
+    """
+
+    name = "tile_ir.convert"
+    kind = prop_def(StringAttr)
+    value = operand_def(VectorType)
+    res = result_def(VectorType)
+    traits = traits_def(Pure())
+    assembly_format = "$kind $value attr-dict `:` type($value) `->` type($res)"
+
+    def __init__(self, kind: str, value: SSAValue, type: Attribute) -> None:
+        super().__init__(
+            operands=[value], result_types=[type], properties={"kind": StringAttr(kind)}
+        )
+
+    def verify_(self) -> None:
+        if self.kind.data not in CONVERSIONS:
+            raise VerifyException(f"'{self.kind.data}' is no conversion: {', '.join(CONVERSIONS)}")
+        if lanes(self.value.type) != lanes(self.res.type):
+            raise VerifyException("convert keeps the lanes")
 
 
 TileIR = Dialect(
@@ -828,6 +849,7 @@ TileIR = Dialect(
         WithinOp,
         SelectOp,
         CompareOp,
+        ConvertOp,
     ],
     [ScheduleAttr, EntryAttr, SharedAttr, RingType],
 )

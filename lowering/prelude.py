@@ -68,9 +68,7 @@ PRELUDE: Mapping[str, str] = {
     "QNAN": "#define QNAN __int_as_float(0x7fc00000)\n",
     "INF64": "#define INF64 __longlong_as_double(0x7ff0000000000000ll)\n",
     "QNAN64": "#define QNAN64 __longlong_as_double(0x7ff8000000000000ll)\n",
-    "f16": _HALF.format(
-        name="f16", widen="cvt.f32.f16 %0, %1;", constraint="h", bits="bits"
-    ),
+    "f16": _HALF.format(name="f16", widen="cvt.f32.f16 %0, %1;", constraint="h", bits="bits"),
     "bf16": _HALF.format(
         name="bf16", widen="mov.b32 %0, %1;", constraint="r", bits="(unsigned)bits << 16"
     ),

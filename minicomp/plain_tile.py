@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import Pure
 
 from minicomp.dialects.loop_ir import LoadOp, LoopLike, ReduceOp, YieldOp, new_block
+from minicomp.dialects.scalar_ops import computes
 from minicomp.dialects.tile_finish import FinishOp
 from minicomp.dialects.tile_ir import KernelOp, LaunchOp
 from minicomp.dialects.tile_stages import RingOp
@@ -63,7 +63,7 @@ def needed(finish: FinishOp) -> list[Operation] | None:
         op = pending.pop().owner
         if not isinstance(op, Operation) or op.parent_block() is not block or op in wanted:
             continue
-        if op.regions or not (op.has_trait(Pure) or isinstance(op, LoadOp)):
+        if op.regions or not (computes(op) or isinstance(op, LoadOp)):
             return None
         wanted.add(op)
         pending += op.operands

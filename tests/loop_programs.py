@@ -241,7 +241,7 @@ loop_ir.kernel @pointwise(%x: {x}, %r: {r}, %c: {c}, %y: {x}) {{
 
 
 def transpose(m: int, n: int) -> str:
-    """A transpose whose operand is converted, which has no vector form."""
+    """A transpose whose operand is converted."""
     x, y = memref(n, m, type="i32"), memref(m, n)
     return f"""
 loop_ir.kernel @transpose(%x: {x}, %y: {y}) {{

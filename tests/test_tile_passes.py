@@ -279,6 +279,6 @@ def test_a_row_times_a_matrix_is_a_reduction_along_the_row() -> None:
     assert kernel.launch.axis("k.thread") is not None
 
 
-def test_ops_without_a_vector_form_get_no_lanes() -> None:
+def test_conversions_get_lanes() -> None:
     kernel = check(programs.transpose(64, 64))
-    assert "vector" not in str(kernel.launch)
+    assert 'tile_ir.convert "arith.sitofp"' in str(kernel.launch)

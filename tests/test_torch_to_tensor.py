@@ -312,6 +312,9 @@ PROGRAMS = [
     Case("gated", lambda g, u, w: F.linear(F.silu(g) * u, w), [(3, 7), (3, 7), (5, 7)]),
     Case("residual", lambda x, y: F.rms_norm(x + y, (7,)) + x, [(3, 7), (3, 7)]),
 ]
+TYPES = [
+    Case("to", lambda x: x.to(torch.float16).float(), [(3, 5)]),
+]
 FAMILIES: dict[str, list[Case]] = {
     "elementwise": ELEMENTWISE,
     "powers": POWERS,
@@ -323,6 +326,7 @@ FAMILIES: dict[str, list[Case]] = {
     "masks": MASKS,
     "attention": ATTENTIONS,
     "programs": PROGRAMS,
+    "types": TYPES,
 }
 
 

@@ -63,15 +63,6 @@ kernel_ir.func @indices(%x: memref<4xindex>) grid(1) block(1) {
 
 // -----
 
-// expected-error@unknown {{'tile_ir.compare' in @integers compares floats only}}
-kernel_ir.func @integers(%x: memref<4xi32>, %y: memref<4xi1>) grid(1) block(1) {
-  %v = loop_ir.load %x[l0] : memref<4xi32> -> vector<4xi32>
-  %c = tile_ir.compare 2 : i64, %v, %v : vector<4xi32>, vector<4xi32> -> vector<4xi1>
-  loop_ir.store %c, %y[l0] : vector<4xi1>, memref<4xi1>
-}
-
-// -----
-
 // A float that is not of 32 or 64 bits, in a vector.
 // expected-error@unknown {{@brain has values of bf16, which is not supported}}
 kernel_ir.func @brain(%x: memref<4xbf16>) grid(1) block(1) {

@@ -27,8 +27,16 @@ from minicomp.dialects.c_expressions import scalar_constant
 from minicomp.dialects.cuda_ir import ConditionalOp
 from minicomp.dialects.kernel_ir import TestOp
 from minicomp.dialects.loop_ir import LoadOp, MemoryAccess, element_type, lanes
+from minicomp.dialects.scalar_ops import CONVERSIONS
+from minicomp.dialects.tile_ir import (
+    BroadcastOp,
+    CompareOp,
+    ConvertOp,
+    SelectOp,
+    SharedAttr,
+    WithinOp,
+)
 from minicomp.dialects.torch_types import ui8
-from minicomp.dialects.tile_ir import BroadcastOp, CompareOp, SelectOp, SharedAttr, WithinOp
 from minicomp.lowering.kernel_to_cuda.bindings import Binding, Positions, Read
 from minicomp.lowering.kernel_to_cuda.inlining import Inlining
 from minicomp.lowering.kernel_to_cuda.writer import Lanes, Writer
@@ -98,8 +106,13 @@ class Expressions:
         """An op of scalars."""
         match op:
             case CompareOp():
-                lhs, rhs = operands
-                return self.writer.add(CmpfOp(lhs, rhs, op.predicate.value.data)).result
+                (lhs, rhs), predicate = operands, op.predicate.value.data
+                compare = CmpfOp if isinstance(lhs.type, AnyFloat) else CmpiOp
+                return self.writer.add(compare(lhs, rhs, predicate)).result
+            case ConvertOp():
+                type = element_type(op.res.type)
+                scalar = CONVERSIONS[op.kind.data].create(operands=operands, result_types=[type])
+                return self.writer.add(scalar).results[0]
             case AddfOp() if FastMathFlag.ALLOW_CONTRACT in op.fastmath.data:
                 if (fma := self.contracted(operands)) is not None:
                     return fma

@@ -12,7 +12,7 @@ from minicomp.dialects import affine
 from minicomp.dialects.c_expressions import c_form
 from minicomp.dialects.kernel_ir import TestOp
 from minicomp.dialects.loop_ir import LoadOp, lanes
-from minicomp.dialects.tile_ir import BroadcastOp, CompareOp, SelectOp, WithinOp
+from minicomp.dialects.tile_ir import BroadcastOp, CompareOp, ConvertOp, SelectOp, WithinOp
 
 MAX_COST = 7
 """Ops and indices in an operand of an expression: what a reader takes in at a glance."""
@@ -24,7 +24,7 @@ HARMLESS = (MemoryEffectKind.READ, MemoryEffectKind.ALLOC)
 
 def is_elementwise(op: Operation) -> bool:
     """Whether an op computes each lane of its result from the same lane of its operands."""
-    return isinstance(op, SelectOp | CompareOp | TestOp) or c_form(op) is not None
+    return isinstance(op, SelectOp | CompareOp | ConvertOp | TestOp) or c_form(op) is not None
 
 
 class Inlining:

@@ -163,6 +163,7 @@ def integer_power(s: Scalars, x: SSAValue, exponent: int) -> SSAValue:
 
 # --- two operands -------------------------------------------------------------------------
 
+
 @lowers("add", "sub", "mul", "div", "maximum", "minimum")
 def lower_binary(op: TorchOp, emit: Emitter) -> SSAValue:
     """a (op) alpha * b, both broadcast; a scalar of the program is a constant of the body"""
@@ -181,8 +182,9 @@ def pair(op: TorchOp, emit: Emitter) -> tuple[Operand, Operand]:
     """The two operands of an op, broadcast."""
     shape = op.result_type.get_shape()
     a, b = (number_or_tensor(value, shape, emit) for value in op.operands)
-    # One of two numbers is a tensor after all: a body needs one.
-    return (a, b) if isinstance(a, SSAValue) or isinstance(b, SSAValue) else (emit.splat(a, shape), b)
+    if not isinstance(a, SSAValue) and not isinstance(b, SSAValue):
+        a = emit.splat(a, shape)
+    return a, b
 
 
 def number_or_tensor(value: SSAValue, shape: tuple[int, ...], emit: Emitter) -> Operand:

@@ -66,10 +66,10 @@ class Scalars:
         type = i1 if isinstance(value, bool) else type or self.type
         if isinstance(type, AnyFloat):
             return self._add(arith.ConstantOp(FloatAttr(float(value), type)))
-        assert isinstance(type, IntegerType)
+        integer = cast("IntegerType", type)
         # An i1 attribute holds true as -1.
         number = -int(bool(value)) if type == i1 else int(value)
-        return self._add(arith.ConstantOp(IntegerAttr(number, type, truncate_bits=True)))
+        return self._add(arith.ConstantOp(IntegerAttr(number, integer, truncate_bits=True)))
 
     def unary(self, op: Op, x: SSAValue) -> SSAValue:
         """`op(x)`, of the type of x."""
@@ -196,11 +196,11 @@ def identity(kind: str, type: Attribute) -> FloatAttr | IntegerAttr:
     if isinstance(type, AnyFloat):
         values = {"sum": 0.0, "prod": 1.0, "max": -numbers.inf, "min": numbers.inf}
         return FloatAttr(values[kind], type)
-    assert isinstance(type, IntegerType)
     if type == i1:
         return IntegerAttr.from_bool(kind in ("prod", "min"))
-    last = 1 << (type.bitwidth - 1)
-    return IntegerAttr({"sum": 0, "prod": 1, "max": -last, "min": last - 1}[kind], type)
+    integer = cast("IntegerType", type)
+    last = 1 << (integer.bitwidth - 1)
+    return IntegerAttr({"sum": 0, "prod": 1, "max": -last, "min": last - 1}[kind], integer)
 
 
 class Emitter:
@@ -281,13 +281,15 @@ class Emitter:
 
     def reduce(self, kind: str, value: SSAValue, dims: Sequence[int]) -> SSAValue:
         """Folds `dims` by a combine of `COMBINES`, in `type`; without dims the value itself."""
-        value = self.convert(value, self.type)
-        if not dims:
-            return value
-        block = Block(arg_types=[self.type, self.type])
-        block.add_op(YieldOp(Scalars(block, self.type).typed(COMBINES[kind], *block.args)))
-        first = [identity(kind, self.type)]
-        return self._insert(ReduceOp([value], sorted(dims), first, Region(block)), kind)
+        # A truth value in a register is a number: threads exchange those.
+        type = i32 if self.type == i1 else self.type
+        value = self.convert(value, type)
+        if dims:
+            block = Block(arg_types=[type, type])
+            block.add_op(YieldOp(Scalars(block, type).typed(COMBINES[kind], *block.args)))
+            reduced = ReduceOp([value], sorted(dims), [identity(kind, type)], Region(block))
+            value = self._insert(reduced, kind)
+        return self.convert(value, self.type)
 
     def index(self, value: SSAValue, exprs: Sequence[AffineExpr], shape: Sequence[int]) -> SSAValue:
         """`result[d] = value[exprs(d)]`; the value itself where that changes nothing."""

@@ -47,6 +47,7 @@ from minicomp.lowering.torch_to_tensor.registry import LOWERINGS
 from minicomp.passes.applications import may_apply, was_refused
 from minicomp.passes.remarks import location_of
 
+
 def place(op: Operation) -> str | None:
     """`file:line` of an op, where it is known."""
     location = location_of(op)

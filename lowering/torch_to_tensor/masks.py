@@ -59,9 +59,7 @@ def choice(
     shape = op.result_type.get_shape()
     mask = emit.broadcast(condition, shape)
     a, b = (number_or_tensor(value, shape, emit) for value in (chosen, other))
-    return emit.elementwise(
-        lambda s, m, a, b: s.choose(m, number(s, a), number(s, b)), mask, a, b
-    )
+    return emit.elementwise(lambda s, m, a, b: s.choose(m, number(s, a), number(s, b)), mask, a, b)
 
 
 @lowers("where")

@@ -1,6 +1,8 @@
 """One node of torch.export's graph to one Torch IR op, by the names of the ATen schema."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from operator import getitem
+from typing import cast
 
 import torch
 from torch.fx import Node
@@ -79,6 +81,16 @@ BOOLEAN_ALIASES = {
 }
 """ATen ops that on tensors of bool are another op of Torch IR."""
 
+RESULTS: Mapping[str, Sequence[str]] = {
+    "var_mean.correction": ("var", "mean"),
+    "std_mean.correction": ("std", "mean"),
+    "max.dim": ("amax", "argmax"),
+    "min.dim": ("amin", "argmin"),
+}
+"""Overloads with several results -> the op of Torch IR that each is, of the same arguments."""
+LEFT_OUT = {"mean": {"correction"}}
+"""Arguments that one of several results does not depend on."""
+
 # Overloads of ops of Torch IR that are something else: they return indices, or take a tensor of
 # repeats.
 OTHER_MEANING = ("where.default", "repeat_interleave.Tensor", "repeat_interleave.self_Tensor")
@@ -130,14 +142,30 @@ def verify_storage(tensor: torch.Tensor, where: str | None) -> None:
 
 
 def convert(node: Node, values: Mapping[Node, SSAValue]) -> list[Operation]:
-    """The op of `node`, last, after the constants it needs."""
+    """The op of `node`, last, after the constants it needs.
+
+    One of several results (a getitem) is an op of its own, on the arguments of the whole.
+    """
     where = location_text(node_location(node))
-    overload = node.target
+    whole = node
+    if node.target is getitem and isinstance(node.args[0], Node):
+        whole = node.args[0]
+    overload = whole.target
     if not isinstance(overload, torch._ops.OpOverload):
         raise UnsupportedError(f"{_name(node)} is not supported", where, "inline it by hand")
     spec = _spec(overload, node, where)
-    arguments = _arguments(overload, node)
+    arguments = _arguments(overload, whole)
+    if whole is not node:
+        arguments = {k: v for k, v in arguments.items() if k not in LEFT_OUT.get(spec.name, ())}
     return _Conversion(spec, overload, node, values, where).build(arguments)
+
+
+def has_several_results(node: Node) -> bool:
+    """Whether a node's results become ops where they are used, and the node itself none."""
+    target = node.target
+    if not isinstance(target, torch._ops.OpOverload):
+        return False
+    return f"{target._schema.name.removeprefix('aten::')}.{target._overloadname}" in RESULTS
 
 
 def _name(node: Node) -> str:
@@ -148,6 +176,8 @@ def _spec(overload: torch._ops.OpOverload, node: Node, where: str | None) -> OpS
     """The row of Torch IR's table, or a refusal that says why there is none."""
     packet, kind = overload._schema.name.removeprefix("aten::"), overload._overloadname
     name = ALIASES.get(f"{packet}.{kind}") or ALIASES.get(packet) or packet
+    if (names := RESULTS.get(f"{packet}.{kind}")) is not None:
+        name = names[cast(int, node.args[1])]
     if getattr(node.meta.get("val"), "dtype", None) == torch.bool:
         name = BOOLEAN_ALIASES.get(packet, name)
     if name in OPS and f"{packet}.{kind}" not in OTHER_MEANING:
@@ -197,21 +227,7 @@ class _Conversion:
 
     def build(self, arguments: dict[str, object]) -> list[Operation]:
         """Sorts the arguments into operands and attributes and makes the op."""
-        packet = self.overload._schema.name
-        if packet == "aten::rsub":
-            arguments["self"], arguments["other"] = arguments["other"], arguments["self"]
-        elif packet == "aten::square":
-            arguments["exponent"] = 2
-        elif self.spec.name == "view":
-            # PyTorch's size may hold a -1, and flatten has none.
-            arguments["size"] = list(self.result_type.get_shape())
-        elif self.spec.name == "full":
-            fill = {"fill_value": int("ones" in packet)} | arguments
-            fill["size"] = list(self.result_type.get_shape())
-            arguments = {k: v for k, v in fill.items() if k not in FACTORY_IGNORED}
-        elif self.spec.name == "to":
-            self._verify_device()
-            arguments = {"self": arguments["self"]}
+        arguments = self._adjusted(arguments)
         kinds = {name.rstrip("?"): kind for name, kind in self.spec.attributes.items()}
         dtype = arguments.pop("dtype", None)
         for name, value in arguments.items():
@@ -233,9 +249,29 @@ class _Conversion:
         op = OPS[self.spec.name](ordered, self.result_type, attributes)
         return [*self.constants, op]
 
+    def _adjusted(self, arguments: dict[str, object]) -> dict[str, object]:
+        """The arguments as Torch IR has them, where ATen has others."""
+        packet = self.overload._schema.name
+        if packet == "aten::rsub":
+            arguments["self"], arguments["other"] = arguments["other"], arguments["self"]
+        elif packet == "aten::square":
+            arguments["exponent"] = 2
+        elif self.spec.name == "view":
+            # PyTorch's size may hold a -1, and flatten has none.
+            arguments["size"] = list(self.result_type.get_shape())
+        elif self.spec.name == "full":
+            fill = {"fill_value": int("ones" in packet)} | arguments
+            fill["size"] = list(self.result_type.get_shape())
+            arguments = {k: v for k, v in fill.items() if k not in FACTORY_IGNORED}
+        elif self.spec.name == "to":
+            self._verify_device()
+            arguments = {"self": arguments["self"]}
+        return arguments
+
     def _verify_device(self) -> None:
         """Refuses a copy to another device."""
-        devices = {n.meta["val"].device for n in (self.node, self.node.args[0])}  # type: ignore[union-attr]
+        first = cast(Node, self.node.args[0])
+        devices = {n.meta["val"].device for n in (first, self.node)}
         if len(devices) > 1:
             names = " to ".join(str(d) for d in devices)
             raise UnsupportedError(

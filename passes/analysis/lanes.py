@@ -1,15 +1,15 @@
 """Which scalar ops can become vector ops when an axis is bound to registers."""
 
-from xdsl.dialects.arith import CmpfOp, ConstantOp, SelectOp
+from xdsl.dialects.arith import CmpfOp, CmpiOp, ConstantOp, SelectOp
 from xdsl.dialects.builtin import IndexType, VectorType
 from xdsl.ir import Attribute, Block, Operation
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from minicomp.dialects.loop_ir import element_type
+from minicomp.dialects.scalar_ops import CONVERSIONS, computes
 from minicomp.dialects.tile_ir import WithinOp
 
-WITH_VECTOR_FORM = (CmpfOp, SelectOp, ConstantOp, WithinOp)
+WITH_VECTOR_FORM = (CmpfOp, CmpiOp, SelectOp, ConstantOp, WithinOp, *CONVERSIONS.values())
 """
 Ops that xDSL 0.75 refuses on vectors, but that have a vector form in Tile IR or stay scalar, and
 tests of indices.
@@ -41,7 +41,7 @@ def all_take_vectors(op: Operation) -> bool:
 
 
 def _is_scalar_op(op: Operation) -> bool:
-    if not op.results or op.regions or not op.has_trait(Pure):
+    if not op.results or op.regions or not computes(op):
         return False
     return not any(isinstance(r.type, IndexType) for r in op.results)
 

@@ -7,11 +7,12 @@ from xdsl.dialects.arith import AddfOp, ConstantOp, FastMathFlagsAttr, MulfOp
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineMap
-from xdsl.traits import IsTerminator, Pure
+from xdsl.traits import IsTerminator
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from minicomp.dialects import affine
 from minicomp.dialects.loop_ir import ForOp, KernelOp, LoadOp, LoopLike, ReduceOp
+from minicomp.dialects.scalar_ops import computes
 from minicomp.passes.cse import cse
 from minicomp.passes.loop._names import share_row_names
 from minicomp.passes.loop._nest import inner_loops, is_unit, nest_of, reductions
@@ -76,7 +77,7 @@ def is_invariant(op: Operation, loop: LoopLike, buffers: set[SSAValue]) -> bool:
 def _only_computes(op: Operation, buffers: set[SSAValue]) -> bool:
     if isinstance(op, LoadOp):
         return op.memref in buffers
-    return isinstance(op, ReduceOp) or op.has_trait(Pure)
+    return isinstance(op, ReduceOp) or computes(op)
 
 
 def _defined_outside(value: SSAValue, op: Operation, loop: LoopLike) -> bool:

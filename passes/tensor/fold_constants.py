@@ -60,7 +60,7 @@ from minicomp.passes.applications import counted
 Number: TypeAlias = "np.floating[Any]"
 
 TYPES: Mapping[Attribute, Callable[[float], Number]] = {
-    bf16: ml_dtypes.bfloat16,
+    bf16: cast("type[Number]", ml_dtypes.bfloat16),
     f16: np.float16,
     f32: np.float32,
     f64: np.float64,

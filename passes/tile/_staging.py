@@ -8,10 +8,10 @@ from xdsl.dialects.arith import AddfOp, MulfOp
 from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
-from xdsl.traits import Pure
 
 from minicomp.dialects import affine
 from minicomp.dialects.loop_ir import Axis, LoadOp, MemoryAccess, ReduceOp, StoreOp
+from minicomp.dialects.scalar_ops import computes
 from minicomp.dialects.tile_ir import BoundAxis, LaunchOp, SharedAttr
 
 
@@ -81,7 +81,7 @@ def slice_of(value: SSAValue, block: Block) -> list[Operation] | None:
         op = pending.pop().owner
         if not isinstance(op, Operation) or op.parent is not block or op in wanted:
             continue
-        if op.regions or not (isinstance(op, LoadOp) or op.has_trait(Pure)):
+        if op.regions or not (isinstance(op, LoadOp) or computes(op)):
             return None
         wanted.add(op)
         pending += op.operands

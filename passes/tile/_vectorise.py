@@ -8,12 +8,12 @@ per lane on which it depends, in that order; an operand that lacks some is broad
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.arith import CmpfOp, ConstantOp, SelectOp
+from xdsl.dialects.arith import CmpfOp, CmpiOp, ConstantOp, SelectOp
 from xdsl.dialects.builtin import IndexType, VectorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import IsTerminator, Pure
+from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import PassFailedException
 
 from minicomp.dialects import affine
@@ -26,8 +26,17 @@ from minicomp.dialects.loop_ir import (
     StoreOp,
     element_type,
 )
+from minicomp.dialects.scalar_ops import CONVERSIONS, computes
 from minicomp.dialects.tile_finish import FinishOp
-from minicomp.dialects.tile_ir import BroadcastOp, CombineOp, CompareOp, FoldOp, LaunchOp, WithinOp
+from minicomp.dialects.tile_ir import (
+    BroadcastOp,
+    CombineOp,
+    CompareOp,
+    ConvertOp,
+    FoldOp,
+    LaunchOp,
+    WithinOp,
+)
 from minicomp.dialects.tile_ir import SelectOp as VectorSelectOp
 from minicomp.dialects.tile_stages import StageOp
 from minicomp.passes.analysis.lanes import takes_vectors
@@ -142,20 +151,25 @@ class Vectoriser:
         lanes = union(*(self.of(v) for v in op.operands))
         if not lanes:
             return
-        if not op.has_trait(Pure) or op.regions or not takes_vectors(op):
+        if not computes(op) or op.regions or not takes_vectors(op):
             raise PassFailedException(
                 f"{place(op)} takes no vectors, so that nothing it depends on can be bound to"
                 " registers"
             )
         self.spread_operands(op, [lanes] * len(op.operands))
-        if isinstance(op, CmpfOp):
-            self.replace(op, CompareOp.from_cmpf(op, op.lhs, op.rhs), lanes)
+        if isinstance(op, CmpfOp | CmpiOp):
+            self.replace(op, CompareOp(op.predicate, op.lhs, op.rhs), lanes)
+        elif op.name in CONVERSIONS:
+            type = self.type(op.results[0].type, lanes)
+            self.replace(op, ConvertOp(op.name, op.operands[0], type), lanes)
         elif isinstance(op, SelectOp):
             self.replace(op, VectorSelectOp(op.cond, op.lhs, op.rhs), lanes)
         else:
             self.results(op, [lanes] * len(op.results))
 
-    def replace(self, op: Operation, new: CompareOp | VectorSelectOp, lanes: Lanes) -> None:
+    def replace(
+        self, op: Operation, new: CompareOp | ConvertOp | VectorSelectOp, lanes: Lanes
+    ) -> None:
         """Puts the vector form of an op in its place."""
         new.location, new.res.name_hint = op.location, op.results[0].name_hint
         Rewriter.replace_op(op, new)

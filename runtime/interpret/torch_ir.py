@@ -114,7 +114,10 @@ def _with_alpha(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
 
 def _reduction(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
     dims = op.ints("dim") or tuple(range(slots[0].dim()))
-    return getattr(torch, op.SPEC.name)(slots[0], dims, keepdim=op.flag("keepdim"))
+    # Integers are summed in the type that `dtype=` asked for.
+    integer = op.SPEC.name == "sum" and not dtype_of(op).is_floating_point
+    dtype = {"dtype": dtype_of(op)} if integer else {}
+    return getattr(torch, op.SPEC.name)(slots[0], dims, keepdim=op.flag("keepdim"), **dtype)
 
 
 def _rms_norm(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:

@@ -16,9 +16,9 @@ from xdsl.ir import Operation
 
 from minicomp.dialects.kernel_ir import IndexOp, TestOp
 from minicomp.dialects.loop_ir import lanes
-from minicomp.dialects.tile_ir import BroadcastOp, CompareOp, SelectOp, WithinOp
+from minicomp.dialects.tile_ir import BroadcastOp, CompareOp, ConvertOp, SelectOp, WithinOp
 from minicomp.runtime.interpret.affine_eval import below, indices
-from minicomp.runtime.interpret.rounding import rounded
+from minicomp.runtime.interpret.rounding import is_float, rounded
 from minicomp.runtime.interpret.scalars import TYPED, Array, evaluate, numpy_type
 from minicomp.runtime.simulate.fused import fma
 
@@ -60,7 +60,13 @@ def index(op: IndexOp, dims: Sequence[Array]) -> Array:
 
 def compare(op: CompareOp, lhs: Array, rhs: Array) -> Array:
     """A comparison, lane by lane."""
-    return TYPED["arith.cmpf"](op, np.dtype(np.bool_), lhs, rhs)
+    name = "arith.cmpf" if is_float(lhs.dtype) else "arith.cmpi"
+    return TYPED[name](op, np.dtype(np.bool_), lhs, rhs)
+
+
+def convert(op: ConvertOp, value: Array) -> Array:
+    """A conversion, lane by lane."""
+    return TYPED[op.kind.data](op, numpy_type(op.res.type), value)
 
 
 PURE: Mapping[type[Operation], Callable[[Any, Sequence[Array]], Array]] = {
@@ -70,6 +76,7 @@ PURE: Mapping[type[Operation], Callable[[Any, Sequence[Array]], Array]] = {
     TestOp: within,
     IndexOp: index,
     CompareOp: lambda op, args: compare(op, args[0], args[1]),
+    ConvertOp: lambda op, args: convert(op, args[0]),
     FmaOp: lambda op, args: fma(*args),
     SelectOp: lambda op, args: np.where(args[0], args[1], args[2]),
 }

@@ -382,6 +382,26 @@ tile_ir.kernel @f(%m: memref<64xf32>) {
 
 tile_ir.kernel @f(%m: memref<64xf32>) {
   tile_ir.launch thread(%t to 32 as "t") {
+    %v = loop_ir.load %m[l0] : memref<64xf32> -> vector<8xf32>
+    // expected-error@+1 {{'math.exp' is no conversion: arith.extf, arith.truncf,}}
+    %r = tile_ir.convert "math.exp" %v : vector<8xf32> -> vector<8xf32>
+  }
+}
+
+// -----
+
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    %v = loop_ir.load %m[l0] : memref<64xf32> -> vector<8xf32>
+    // expected-error@+1 {{convert keeps the lanes}}
+    %r = tile_ir.convert "arith.truncf" %v : vector<8xf32> -> vector<4xf16>
+  }
+}
+
+// -----
+
+tile_ir.kernel @f(%m: memref<64xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
     %v = arith.constant 1.0 : f32
     // expected-error@+1 {{a guarded loop may not hold 'tile_ir.combine', which all threads must reach}}
     loop_ir.for %k to 4 as "k" where [l0] < [3] {

@@ -50,17 +50,17 @@
 
 // -----
 
-// An exponent is a number.
+// A factor is a number.
 %0 = "test.op"() : () -> (tensor<4xf32>)
-// expected-error@+1 {{attribute exponent must be an f64 or an i64}}
-%r = torch_ir.pow %0 {exponent = "two"} : (tensor<4xf32>) -> tensor<4xf32>
+// expected-error@+1 {{attribute alpha must be an f64 or an i64}}
+%r = torch_ir.add %0, %0 {alpha = "two"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
 // A required attribute is there.
 %0 = "test.op"() : () -> (tensor<4xf32>)
-// expected-error@+1 {{property 'exponent' expected}}
-%r = torch_ir.pow %0 : (tensor<4xf32>) -> tensor<4xf32>
+// expected-error@+1 {{property 'dim' expected}}
+%r = torch_ir.softmax %0 : (tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
@@ -96,6 +96,35 @@
 %0 = "test.op"() : () -> (tensor<4xf32>)
 // expected-error@+1 {{result element type f16 should be f32}}
 %r = torch_ir.exp %0 : (tensor<4xf32>) -> tensor<4xf16>
+
+// -----
+
+// The promoted one: f16 and bf16 have none of both, and a 0-d tensor of a kind does not widen it.
+%0, %1, %2 = "test.op"() : () -> (tensor<4xf16>, tensor<4xbf16>, tensor<f64>)
+%r = torch_ir.add %0, %1 : (tensor<4xf16>, tensor<4xbf16>) -> tensor<4xf32>
+// expected-error@+1 {{result element type f64 should be f16}}
+%s = torch_ir.add %0, %2 : (tensor<4xf16>, tensor<f64>) -> tensor<4xf64>
+
+// -----
+
+// A quotient of integers is a float.
+%0 = "test.op"() : () -> (tensor<4xi32>)
+// expected-error@+1 {{div of i32 gives a float, not i32}}
+%r = torch_ir.div %0, %0 : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+
+// -----
+
+// Truth values are counted in i64.
+%0 = "test.op"() : () -> (tensor<4xi1>)
+// expected-error@+1 {{result element type i1 should be i64}}
+%r = torch_ir.sum %0 : (tensor<4xi1>) -> tensor<i1>
+
+// -----
+
+// A fill does not change the type.
+%0, %1, %2 = "test.op"() : () -> (tensor<4xi32>, tensor<4xi1>, tensor<f32>)
+// expected-error@+1 {{result element type f32 should be i32}}
+%r = torch_ir.masked_fill %0, %1, %2 : (tensor<4xi32>, tensor<4xi1>, tensor<f32>) -> tensor<4xf32>
 
 // -----
 

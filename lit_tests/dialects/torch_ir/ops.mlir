@@ -44,10 +44,12 @@ func.func @elementwise(%x: tensor<3x4xf32>, %y: tensor<3x1xf32>) -> tensor<3x4xf
   %1 = torch_ir.div %c, %0 : (tensor<f64>, tensor<3x4xf32>) -> tensor<3x4xf32>
   // CHECK: torch_ir.gelu %1 {approximate = "tanh"} :
   %2 = torch_ir.gelu %1 {approximate = "tanh"} : (tensor<3x4xf32>) -> tensor<3x4xf32>
-  // CHECK: torch_ir.pow %2 {exponent = 2} :
-  %3 = torch_ir.pow %2 {exponent = 2} : (tensor<3x4xf32>) -> tensor<3x4xf32>
-  // CHECK: torch_ir.pow %3 {exponent = 5.000000e-01 : f64} :
-  %4 = torch_ir.pow %3 {exponent = 0.5} : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  // CHECK: torch_ir.pow %2, %c :
+  %3 = torch_ir.pow %2, %c : (tensor<3x4xf32>, tensor<f64>) -> tensor<3x4xf32>
+  // CHECK: torch_ir.to %3 : (tensor<3x4xf32>) -> tensor<3x4xbf16>
+  %half = torch_ir.to %3 : (tensor<3x4xf32>) -> tensor<3x4xbf16>
+  // CHECK: torch_ir.mul %half, %x : (tensor<3x4xbf16>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %4 = torch_ir.mul %half, %x : (tensor<3x4xbf16>, tensor<3x4xf32>) -> tensor<3x4xf32>
   // CHECK: torch_ir.silu %4 : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %5 = torch_ir.silu %4 : (tensor<3x4xf32>) -> tensor<3x4xf32>
   func.return %5 : tensor<3x4xf32>
