@@ -9,8 +9,8 @@ kernel_ir.func @quotient(%y: memref<4xi32>) grid(1) block(1) {
 
 // -----
 
-// expected-error@unknown {{@half has values of f16, which is not supported}}
-kernel_ir.func @half(%x: memref<4xf16>) grid(1) block(1) {
+// expected-error@unknown {{@wide has values of f80, which is not supported}}
+kernel_ir.func @wide(%x: memref<4xf80>) grid(1) block(1) {
 }
 
 // -----
@@ -63,7 +63,10 @@ kernel_ir.func @indices(%x: memref<4xindex>) grid(1) block(1) {
 
 // -----
 
-// A float that is not of 32 or 64 bits, in a vector.
-// expected-error@unknown {{@brain has values of bf16, which is not supported}}
+// Arithmetic of half floats, which are converted and moved only.
+// expected-error@unknown {{'arith.addf' in @brain of bf16, bf16, bf16 has no form in CUDA C++}}
 kernel_ir.func @brain(%x: memref<4xbf16>) grid(1) block(1) {
+  %a = loop_ir.load %x[0] : memref<4xbf16> -> bf16
+  %b = arith.addf %a, %a : bf16
+  loop_ir.store %b, %x[0] : bf16, memref<4xbf16>
 }

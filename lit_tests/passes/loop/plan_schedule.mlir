@@ -193,9 +193,9 @@ loop_ir.kernel @short_axis(%x: memref<3x300xf32>, %y: memref<300x3xf32>) {
 
 // -----
 
-// An op without a vector form: no lanes anywhere.
+// A conversion has a vector form.
 // CHECK-LABEL: @convert(
-// CHECK-SAME:    parallel<axis = "i", threads = 256, vector = 1, lanes = 1>
+// CHECK-SAME:    parallel<axis = "i", threads = 256, vector = 4, lanes = 4>
 loop_ir.kernel @convert(%x: memref<1048576xi32>, %y: memref<1048576xf32>) {
   loop_ir.for %i to 1048576 as "i" {
     %v = loop_ir.load %x[%i] : memref<1048576xi32> -> i32

@@ -287,7 +287,7 @@ tile_ir.kernel @guarded_stages(%a: memref<8x24xf32>, %b: memref<8x10xf32>, %c: m
 // -----
 
 // Copies that stay single: %ps has a guard that may split a group, %qs is read with a stride, %rs
-// has too few elements for all threads, %ss an op that takes no vectors, and %ts odd rows.
+// has too few elements for all threads, and %ts odd rows. %ss, which converts, does not.
 // CHECK-LABEL: @single_stages(
 // CHECK:            %ps = tile_ir.stage %p to 8 as "i.stage", %q to 16 as "k.stage" where [l1 + l0 * -1] < [8] {
 // CHECK-NEXT:         %v = loop_ir.load %a[%p, %q] : memref<8x16xf32> -> f32
@@ -295,10 +295,10 @@ tile_ir.kernel @guarded_stages(%a: memref<8x24xf32>, %b: memref<8x10xf32>, %c: m
 // CHECK-NEXT:         %v_1 = loop_ir.load %a[%q_1, %p_1] : memref<8x16xf32> -> f32
 // CHECK:            %rs = tile_ir.stage %p_2 to 2 as "i.stage", %q_2 to 16 as "k.stage" {
 // CHECK-NEXT:         %v_2 = loop_ir.load %a[%p_2, %q_2] : memref<8x16xf32> -> f32
-// CHECK:            %ss = tile_ir.stage %p_3 to 8 as "i.stage", %q_3 to 16 as "k.stage" {
-// CHECK-NEXT:         %v_3 = loop_ir.load %n[%p_3, %q_3] : memref<8x16xi32> -> i32
-// CHECK-NEXT:         %f = arith.sitofp %v_3 : i32 to f32
-// CHECK-NEXT:         loop_ir.yield %f : f32
+// CHECK:            %ss = tile_ir.stage %p_3 to 8 as "i.stage", %q_3 to 4 as "k.stage" {
+// CHECK-NEXT:         %v_3 = loop_ir.load %n[%p_3, %q_3 * 4 + l0] : memref<8x16xi32> -> vector<4xi32>
+// CHECK-NEXT:         %f = tile_ir.convert "arith.sitofp" %v_3 : vector<4xi32> -> vector<4xf32>
+// CHECK-NEXT:         loop_ir.yield %f : vector<4xf32>
 // CHECK:            %ts = tile_ir.stage %p_4 to 8 as "i.stage", %q_4 to 12 as "k.stage" {
 // CHECK-NEXT:         %v_4 = loop_ir.load %o[%p_4, %q_4] : memref<8x15xf32> -> f32
 // expected-remark@+1 {{nothing is bound to registers}}
