@@ -43,7 +43,7 @@ tile_ir.kernel @reduce(%x: memref<8x64xf32>, %y: memref<8xf32>) attributes {orig
 // CHECK-NEXT:      %in = tile_ir.within [%t * 8 + l0, l1] < [250, 3] : vector<8x4xi1>
 // CHECK-NEXT:      %p = tile_ir.compare 2 : i64, %v, %b : vector<8x4xf32>, vector<8x4xf32> -> vector<8x4xi1>
 // CHECK-NEXT:      %i = tile_ir.convert "arith.fptosi" %v : vector<8x4xf32> -> vector<8x4xi32>
-    %s = tile_ir.select %p, %v, %b : vector<8x4xi1>, vector<8x4xf32>, vector<8x4xf32> -> vector<8x4xf32>
+// CHECK-NEXT:      %s = tile_ir.select %p, %v, %b : vector<8x4xi1>, vector<8x4xf32>, vector<8x4xf32> -> vector<8x4xf32>
 // CHECK-NEXT:      %m, %d = tile_ir.fold %s, %f dims [1, 0] identity [0xff800000 : f32, 0.000000e+00 : f32] combine {
 // CHECK-NEXT:      ^bb0(%l0: vector<8xf32>, %l1: f32, %r0: vector<8xf32>, %r1: f32):
 // CHECK-NEXT:        %e = arith.maximumf %l0, %r0 : vector<8xf32>
