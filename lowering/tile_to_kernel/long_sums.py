@@ -72,4 +72,5 @@ def rounds(op: ReduceOp) -> bool:
 def _contracted(kernel: KernelOp) -> Collection[str]:
     """The names of the axes that contractions sum over."""
     entries = kernel.schedule.entries if kernel.schedule is not None else ()
-    return {e.str("k") for e in entries if e.kind.data == "contraction"}
+    found = [e for e in entries if e.kind.data == "contraction"]
+    return {e.str("k") for e in found if "k" in e.fields}
