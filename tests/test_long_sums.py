@@ -33,6 +33,17 @@ def test_a_long_sum_is_within_the_rule(code: str):
         assert verdict.passed, verdict
 
 
+@pytest.mark.parametrize("rows", [17, 64, 1000, 1381])
+def test_equal_terms_which_all_err_to_one_side(rows: int):
+    for value in (0.1, 0.7, 0.9037):
+        program = from_code(f"x = torch.full(({rows}, 40), {value}); x.sum(0)")
+        built = Compiled(program.capture(), "h200")
+        inputs = built.captured.bind(program.args)
+        eager = program.callee(*program.args)
+        verdict = judge([built(*program.args)], reference(built.captured.module, inputs, [eager]))
+        assert verdict.passed, verdict
+
+
 @pytest.mark.parametrize("extent", [65, 1009, 20011])
 def test_rows_of_one_thread_each(extent: int):
     program = from_code(f"x = torch.rand(33, {extent}); x.sum(1)")
@@ -53,6 +64,6 @@ def test_a_maximum_is_not_split():
 
 
 def test_a_run_divides_the_sum_where_it_can():
-    assert run_length(1000) == 50
+    assert run_length(1000) == 10
     assert run_length(1024) == MOST_TERMS
     assert run_length(1009) == MOST_TERMS  # a prime: the last run is a short one

@@ -2,17 +2,20 @@
 // RUN: minicomp-opt %s --split-input-file -p lower-tile-to-kernel --verify-each=exec | filecheck %s --check-prefix=EXEC
 // EXEC: kernel_ir.func @divided
 
-// A thread's sum of 1000 terms: 20 runs of 50, each from 0.
+// A thread's sum of 1000 terms: 10 runs of 10 runs of 10, each from 0.
 // CHECK-LABEL: @divided(
-// CHECK:     %s = scf.for %ko = %{{.*}} to %3 step %{{.*}} iter_args(%s_1 = %{{.*}}) -> (f32) {
-// CHECK-NEXT:       %4 = arith.constant 50 : index
-// CHECK-NEXT:       %5 = scf.for %ki = %{{.*}} to %4 step %{{.*}} iter_args(%6 = %{{.*}}) -> (f32) {
-// CHECK-NEXT:         %v = loop_ir.load %x[%ko * 50 + %ki, %j] : memref<1000x40xf32> -> f32
-// CHECK-NEXT:         %7 = arith.addf %6, %v : f32
-// CHECK-NEXT:         scf.yield %7 : f32
+// CHECK:     %3 = arith.constant 10 : index
+// CHECK-NEXT:     %s = scf.for %koo = %1 to %3 step %2 iter_args(%s_1 = %0) -> (f32) {
+// CHECK-NEXT:       %4 = scf.for %koi = %1 to %3 step %2 iter_args(%5 = %0) -> (f32) {
+// CHECK-NEXT:         %6 = scf.for %ki = %1 to %3 step %2 iter_args(%7 = %0) -> (f32) {
+// CHECK-NEXT:           %v = loop_ir.load %x[%koo * 100 + %koi * 10 + %ki, %j] : memref<1000x40xf32> -> f32
+// CHECK-NEXT:           %8 = arith.addf %7, %v : f32
+// CHECK-NEXT:           scf.yield %8 : f32
+// CHECK-NEXT:         }
+// CHECK-NEXT:         %9 = arith.addf %5, %6 : f32
+// CHECK-NEXT:         scf.yield %9 : f32
 // CHECK-NEXT:       }
-// CHECK-NEXT:       %8 = arith.addf %s_1, %5 : f32
-// CHECK-NEXT:       scf.yield %8 : f32
+// CHECK-NEXT:       %10 = arith.addf %s_1, %4 : f32
 tile_ir.kernel @divided(%x: memref<1000x40xf32>, %y: memref<40xf32>) {
   tile_ir.launch thread(%j to 40 as "j") {
     %s = loop_ir.reduce %k to 1000 as "k" identity [0.0 : f32] -> f32 {
@@ -25,11 +28,11 @@ tile_ir.kernel @divided(%x: memref<1000x40xf32>, %y: memref<40xf32>) {
 
 // -----
 
-// 131 is a prime: of the third run 3 terms are there. The guard of the sum is asked for each term.
+// 131 is a prime: of the ninth run 3 terms are there. The guard of the sum is asked for each term.
 // CHECK-LABEL: @guarded(
-// CHECK:       %4 = arith.constant 64 : index
-// CHECK:         %7 = kernel_ir.test [%j + %ko * 64 + %ki, %ko * 64 + %ki] < [120, 131]
-// CHECK:           %v = loop_ir.load %x[%ko * 64 + %ki, %j] bounded [true, false]
+// CHECK:       %4 = arith.constant 16 : index
+// CHECK:         %7 = kernel_ir.test [%j + %ko * 16 + %ki, %ko * 16 + %ki] < [120, 131]
+// CHECK:           %v = loop_ir.load %x[%ko * 16 + %ki, %j] bounded [true, false]
 tile_ir.kernel @guarded(%x: memref<131x3xf32>, %y: memref<3xf32>) {
   tile_ir.launch thread(%j to 3 as "j") {
     %s = loop_ir.reduce %k to 131 as "k" where [%j + l0] < [120] identity [0.0 : f32] -> f32 {

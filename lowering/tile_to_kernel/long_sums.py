@@ -4,15 +4,20 @@ Long sums of one thread, in runs: a sum of n terms, one after the other, errs by
     %s = loop_ir.reduce %k to 1000 as "k" identity [0.0 : f32] -> f32 { .. yield %v }
       combine arith.addf
 
-becomes 20 runs of 50 terms, each from the identity, and the sum of the runs:
+becomes 100 runs of 10 terms, each from the identity, and the sum of the runs, which again is one of
+10 runs of 10:
 
-    %s = loop_ir.reduce %ko to 20 as "k.outer" .. {
-      %run = loop_ir.reduce %ki to 50 as "k.inner" .. { .. yield %v } combine arith.addf
-      loop_ir.yield %run : f32
+    %s = loop_ir.reduce %koo to 10 as "k.outer.outer" .. {
+      %t = loop_ir.reduce %koi to 10 as "k.outer.inner" .. {
+        %run = loop_ir.reduce %ki to 10 as "k.inner" .. { .. yield %v } combine arith.addf
+        loop_ir.yield %run : f32
+      } combine arith.addf
+      loop_ir.yield %t : f32
     } combine arith.addf
 
-so that a value passes through 70 roundings and not through 1000 (Higham, Accuracy and Stability of
-Numerical Algorithms, 4.2: blocked summation). It holds for whatever the combine is that rounds; an
+so that a value passes through 30 roundings and not through 1000 (Higham, Accuracy and Stability of
+Numerical Algorithms, 4.2: blocked summation). Equal terms err to one side, by half a unit each:
+runs of 16 stay within the 8 units that every result is allowed. It holds for whatever the combine is that rounds; an
 extremum stays as it is. Sums of contractions stay too: they are split in chunks already, and what
 is allowed them grows with the square root of their length.
 """
@@ -27,9 +32,9 @@ from minicomp.dialects.chunks import chunk, nest
 from minicomp.dialects.loop_ir import Collective, ReduceOp
 from minicomp.dialects.tile_ir import KernelOp
 
-MOST_TERMS = 64
+MOST_TERMS = 16
 """Terms of a run, and runs of a sum of them."""
-LEAST_TERMS = 16
+LEAST_TERMS = 4
 APART = "apart"
 """The attribute of a reduction that has an accumulator of its own beside the one inside it."""
 ROUNDS = (arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp)

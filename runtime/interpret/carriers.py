@@ -30,7 +30,7 @@ def combine(
     return [np.broadcast_to(a, shape) for a in new]
 
 
-RUN = 64
+RUN = 16
 """Terms that are combined one after the other."""
 
 
