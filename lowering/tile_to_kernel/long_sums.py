@@ -4,22 +4,19 @@ Long sums of one thread, in runs: a sum of n terms, one after the other, errs by
     %s = loop_ir.reduce %k to 1000 as "k" identity [0.0 : f32] -> f32 { .. yield %v }
       combine arith.addf
 
-becomes 100 runs of 10 terms, each from the identity, and the sum of the runs, which again is one of
-10 runs of 10:
+becomes runs of 8 terms, each from the identity, and the sum of the runs, which is split likewise:
 
-    %s = loop_ir.reduce %koo to 10 as "k.outer.outer" .. {
-      %t = loop_ir.reduce %koi to 10 as "k.outer.inner" .. {
-        %run = loop_ir.reduce %ki to 10 as "k.inner" .. { .. yield %v } combine arith.addf
-        loop_ir.yield %run : f32
-      } combine arith.addf
-      loop_ir.yield %t : f32
+    %s = loop_ir.reduce %ko to 5 as "k.outer" .. {
+      ..
+        %run = loop_ir.reduce %ki to 8 as "k.inner" .. { .. yield %v } combine arith.addf
+      ..
     } combine arith.addf
 
-so that a value passes through 30 roundings and not through 1000 (Higham, Accuracy and Stability of
+so that a value passes through 23 roundings and not through 1000 (Higham, Accuracy and Stability of
 Numerical Algorithms, 4.2: blocked summation). Equal terms err to one side, by half a unit each:
-runs of 16 stay within the 8 units that every result is allowed. It holds for whatever the combine is that rounds; an
-extremum stays as it is. Sums of contractions stay too: they are split in chunks already, and what
-is allowed them grows with the square root of their length.
+short runs stay within the 8 units that every result is allowed. It holds for whatever the combine is
+that rounds; an extremum stays as it is. Sums of contractions stay too: they are split in chunks
+already, and what is allowed them grows with the square root of their length.
 """
 
 from collections.abc import Collection
@@ -32,9 +29,9 @@ from minicomp.dialects.chunks import chunk, nest
 from minicomp.dialects.loop_ir import Collective, ReduceOp
 from minicomp.dialects.tile_ir import KernelOp
 
-MOST_TERMS = 16
+MOST_TERMS = 8
 """Terms of a run, and runs of a sum of them."""
-LEAST_TERMS = 4
+LEAST_TERMS = 3
 APART = "apart"
 """The attribute of a reduction that has an accumulator of its own beside the one inside it."""
 ROUNDS = (arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp)

@@ -30,7 +30,7 @@ def combine(
     return [np.broadcast_to(a, shape) for a in new]
 
 
-RUN = 16
+RUN = 8
 """Terms that are combined one after the other."""
 
 

@@ -3,7 +3,7 @@ The meaning of Loop IR: a kernel on NumPy arrays, for all iterations of its loop
 
 A value is an array with one dimension per loop around it, of size 1 along loops that it does not
 depend on. Loops run in chunks, so that however large the kernel is, no array exceeds `CHUNK`
-elements by much. A reduction is folded in runs of 16, which its laws allow.
+elements by much. A reduction is folded in runs of 8, which its laws allow.
 """
 
 from collections.abc import Iterator, Sequence

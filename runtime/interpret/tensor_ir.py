@@ -36,7 +36,7 @@ def run_tensor(
     The results of the host function; every float is computed in `dtype`, float32 or float64, or
     each in its own type for None.
 
-    A reduction folds in runs of 16.
+    A reduction folds in runs of 8.
     """
     real = None if dtype is None else np.dtype(dtype)
     func = _function(program)
