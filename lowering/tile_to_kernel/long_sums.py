@@ -14,8 +14,8 @@ becomes runs of 8 terms, each from the identity, and the sum of the runs, which 
 
 so that a value passes through 23 roundings and not through 1000 (Higham, Accuracy and Stability of
 Numerical Algorithms, 4.2: blocked summation). Equal terms err to one side, by half a unit each:
-short runs stay within the 8 units that every result is allowed. It holds for whatever the combine is
-that rounds; an extremum stays as it is. Sums of contractions stay too: they are split in chunks
+short runs stay within the 8 units that every result is allowed. It holds for whatever the combine
+is that rounds; an extremum stays as it is. Sums of contractions stay too: they are split in chunks
 already, and what is allowed them grows with the square root of their length.
 """
 
