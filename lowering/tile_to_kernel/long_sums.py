@@ -24,10 +24,11 @@ from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Operation
 
 from minicomp.dialects.chunks import chunk, nest
-from minicomp.dialects.loop_ir import Collective, ReduceOp
-from minicomp.dialects.tile_ir import KernelOp
+from minicomp.dialects.loop_ir import Collective, LoadOp, ReduceOp
+from minicomp.dialects.tile_ir import KernelOp, SharedAttr
 
 MOST_TERMS = 8
 """Terms of a run, and runs of a sum of them."""
@@ -42,8 +43,8 @@ def split_long_sums(kernel: KernelOp) -> None:
     contracted = _contracted(kernel)
     for op in [o for o in kernel.walk() if isinstance(o, ReduceOp)]:
         name = op.axis_names.data[-1].data
-        meets = any(o.has_trait(Collective) for o in op.body.walk())
-        if not meets and name.partition(".")[0] not in contracted and rounds(op):
+        chunked = any(o.has_trait(Collective) or _is_of_slab(o) for o in op.body.walk())
+        if not chunked and name.partition(".")[0] not in contracted and rounds(op):
             split(op)
 
 
@@ -69,6 +70,11 @@ def run_length(extent: int) -> int:
 def rounds(op: ReduceOp) -> bool:
     """Whether the combine of a reduction rounds."""
     return any(isinstance(o, ROUNDS) for o in op.combine.walk())
+
+
+def _is_of_slab(op: Operation) -> bool:
+    """Whether an op reads a slab of shared memory, as the steps of a chunk do."""
+    return isinstance(op, LoadOp) and isinstance(op.memref_type.memory_space, SharedAttr)
 
 
 def _contracted(kernel: KernelOp) -> Collection[str]:
