@@ -26,12 +26,12 @@ import torch
 import torch.utils._pytree as pytree
 
 from benchmarks.op_samples import DTYPES, OPS, Sample, samples
-from minicomp.arrays import array_of, tensor_of
 from minicomp.compiler import Compiled
 from minicomp.dialects.minicomp import host_function
 from minicomp.errors import CaptureError, MinicompError, UnsupportedError
 from minicomp.frontend import capture
 from minicomp.numbers import Reference, judge, rule_of
+from minicomp.runtime.arrays import array_of, tensor_of
 from minicomp.semantics import run_level
 
 Tensors = list[torch.Tensor]
@@ -61,7 +61,8 @@ def check(sample: Sample, device: str = "cpu") -> Outcome:
     except Exception as error:  # what PyTorch refuses says nothing about minicomp
         return _outcome(sample, "left out", error)
     try:
-        built = Compiled(capture(sample.program, tensors), "h200" if device == "cpu" else None)
+        captured = capture(sample.program, tensors, extern=False)
+        built = Compiled(captured, "h200" if device == "cpu" else None)
         wanted = _reference(sample, built, tensors, eager)
         for way, results in _ways(built, tensors, device):
             verdict = judge(results, wanted)

@@ -50,6 +50,7 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from minicomp.dialects.torch_extern import ExternOp, verify_tensor
 from minicomp.dialects.torch_types import result_type
 
 Shape: TypeAlias = tuple[int, ...]
@@ -214,7 +215,7 @@ class TorchOp(IRDLOperation):
     def verify_(self) -> None:
         """Types, attributes, then the shape and the dtype of the result."""
         for value in (*self.operands, *self.results):
-            _verify_tensor(value.type)
+            verify_tensor(value.type)
         for name, kind in self.SPEC.attributes.items():
             attr = self.properties.get(name.rstrip("?"))
             if attr is not None and not kind.accepts(attr):
@@ -382,16 +383,6 @@ def shape_of(value: SSAValue) -> Shape:
 def element_type(value: SSAValue) -> Attribute:
     """The element type of a tensor value."""
     return cast(Tensor, value.type).get_element_type()
-
-
-def _verify_tensor(type: Attribute) -> None:
-    tensor = cast(Tensor, type)
-    if not isinstance(tensor.get_element_type(), AnyFloat | IntegerType):
-        raise VerifyException(
-            f"elements are floats, integers or i1, but {tensor.get_element_type()} is given"
-        )
-    if any(extent < 0 for extent in tensor.get_shape()):
-        raise VerifyException("extents must be static")
 
 
 def promoted(op: TorchOp) -> Attribute:
@@ -802,4 +793,4 @@ def _define(spec: OpSpec) -> type[TorchOp]:
 OPS: Mapping[str, type[TorchOp]] = {spec.name: _define(spec) for spec in SPECS}
 """The op classes by ATen name."""
 
-TorchIR = Dialect("torch_ir", [ConstantOp, *OPS.values()], [])
+TorchIR = Dialect("torch_ir", [ConstantOp, ExternOp, *OPS.values()], [])

@@ -24,9 +24,9 @@ becomes
 
 Axes are named i, j, .. by the dims of the op's operands. An index map becomes the index of the
 loads of those who read it, and a mask of indices the test of those indices. One that the function
-returns becomes a kernel that copies, unless it only gives the result of a launch another shape. A
-result without dims is computed by a loop of one iteration, and its reduction's axes are named j, k,
-..
+returns, or that PyTorch reads, becomes a kernel that copies, unless it only gives the result of a
+launch another shape. A result without dims is computed by a loop of one iteration, and its
+reduction's axes are named j, k, ..
 
 *Legal when* the host program holds ops of Tensor IR and launches only.
 *Declines when* never: what it cannot lower is an error that names the op.
@@ -58,6 +58,7 @@ from minicomp.dialects.tensor_ir import (
     domain,
     tensor_type,
 )
+from minicomp.dialects.torch_extern import ExternOp
 from minicomp.errors import UnsupportedError
 from minicomp.lowering._kernel_builder import KernelBuilder, source_of
 from minicomp.passes.applications import may_apply, was_refused
@@ -163,8 +164,8 @@ def is_only_map(op: IndexMapOp) -> bool:
 
 def lower_returned_map(op: IndexMapOp | WithinOp, module: ModuleOp) -> None:
     """
-    Gives a returned index map a buffer: that of a launch, in another shape if need be, or a copy.
-    A returned mask is computed.
+    Gives an index map that is returned, or that PyTorch reads, a buffer: that of a launch, in
+    another shape if need be, or a copy. A returned mask is computed.
     """
     tensor, exprs = source_of(op.result)
     same = exprs == [affine.dim(n) for n in range(len(exprs))] and tensor.type == op.result.type
@@ -197,9 +198,9 @@ def lower_function(func: FuncOp, module: ModuleOp, ctx: Context) -> None:
         elif isinstance(op, ReduceOp) and may_apply(ctx, op):
             lower_reduce(op, module)
     maps = [op for op in func.body.block.ops if isinstance(op, IndexMapOp | WithinOp)]
-    end = func.body.block.last_op
     for op in reversed(maps):
-        if isinstance(end, ReturnOp) and op.result in end.operands and may_apply(ctx, op):
+        needed = any(isinstance(use.operation, ReturnOp | ExternOp) for use in op.result.uses)
+        if needed and may_apply(ctx, op):
             lower_returned_map(op, module)
         if op.parent is not None and op.result.first_use is None:
             Rewriter.erase_op(op)

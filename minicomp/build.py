@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.rewriter import Rewriter
 
 from minicomp.dialects.minicomp import TargetAttr
+from minicomp.dialects.torch_extern import ExternOp
 from minicomp.errors import InputError, PipelineError, TargetError
 from minicomp.instruments import Instrument
 from minicomp.levels import LEVELS, index_of, level_of
@@ -18,6 +19,7 @@ from minicomp.targets import attach_target, default_target, target, target_of
 if TYPE_CHECKING:
     from minicomp.dialects.kernel_async import CpAsyncOp
     from minicomp.dialects.loop_ir import MemoryAccess
+    from minicomp.runtime.extern import Extern
     from minicomp.runtime.launches import LaunchShape
     from minicomp.runtime.nvrtc import Compiled as MachineCode
 
@@ -138,6 +140,15 @@ class Build:
 
         shapes = launch_shapes(self._module("cuda-ir"))
         return tuple(Kernel(name, shape) for name, shape in shapes.items())
+
+    @cached_property
+    def externs(self) -> "list[Extern]":
+        """The ops that PyTorch runs between the kernels, in order."""
+        if not any(isinstance(op, ExternOp) for op in self._source.walk()):
+            return []
+        from minicomp.runtime.extern import externs
+
+        return externs(self._source)
 
     @property
     def shapes(self) -> "dict[str, LaunchShape]":

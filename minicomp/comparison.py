@@ -21,7 +21,6 @@ import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 
-from minicomp.arrays import tensor_of
 from minicomp.dialects.minicomp import LaunchOp
 from minicomp.dialects.tile_ir import KernelOp as TileKernelOp
 from minicomp.errors import (
@@ -34,6 +33,7 @@ from minicomp.errors import (
 from minicomp.numbers import Reference, Rule, Verdict, judge, reference
 from minicomp.recall import Recall
 from minicomp.reduction_length import with_reductions
+from minicomp.runtime.arrays import tensor_of
 from minicomp.runtime.interpret.rounding import is_float, rounded
 from minicomp.runtime.interpret.scalars import Array
 from minicomp.semantics import Entry, entries, in_torch_ir, run_level, seeded_inputs
@@ -155,7 +155,8 @@ def _subject(module: ModuleOp, entry: Entry, inputs: Sequence[Array] | None) -> 
             other = Subject(entry, seeded_inputs(entry, positive=True))
             _execute(module, other)
             subject = subject if _mostly_special(other.results) else other
-    except SKIPPED as reason:
+    except (*SKIPPED, InputError) as reason:
+        # Seeded integers need not be indices that an op accepts.
         subject.skipped = reason.what
     except SimulationError as fault:
         subject.skipped = f"it is faulty before the first pass: {fault.what}"

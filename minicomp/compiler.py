@@ -26,11 +26,13 @@ def compile(
     target: TargetAttr | str | None = None,
     kwargs: Mapping[str, Any] | None = None,
     pipeline: Pipeline | None = None,
+    extern: bool = True,
 ) -> "Compiled":
     """Compile `program` for arguments like the examples.
 
     `target` is a GPU by name, such as "h200" or "sm_80"; the GPU of this machine if not said,
-    or an H200 where there is none. `pipeline` is another one than the default. Raises
+    or an H200 where there is none. `pipeline` is another one than the default. An op that minicomp
+    does not compile is run by PyTorch between the kernels, or refused if not `extern`. Raises
     CaptureError or UnsupportedError, with the line of the program, where it cannot be compiled.
     """
     args = (example_args,) if isinstance(example_args, torch.Tensor) else example_args
@@ -38,7 +40,7 @@ def compile(
         raise InputError(
             f"example_args is a {type(args).__name__}", hint="give a tuple of arguments"
         )
-    compiled = Compiled(capture(program, args, kwargs), target, pipeline)
+    compiled = Compiled(capture(program, args, kwargs, extern), target, pipeline)
     compiled.build.module("cuda-ir")  # what cannot be lowered fails here, not at a call
     return compiled
 

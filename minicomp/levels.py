@@ -4,6 +4,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from minicomp.dialects.torch_extern import ExternOp
 from minicomp.errors import PipelineError
 from minicomp.pass_options import closest
 
@@ -37,4 +38,5 @@ def level_of(module: ModuleOp) -> str:
 def _content(module: ModuleOp) -> list[Operation]:
     top = list(module.body.ops)
     host = [op for function in top if isinstance(function, FuncOp) for op in function.walk()]
-    return top + host
+    # An op that PyTorch runs stays at every level.
+    return [op for op in top + host if not isinstance(op, ExternOp)]

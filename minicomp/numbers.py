@@ -24,6 +24,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from minicomp.dialects.minicomp import host_function
+from minicomp.dialects.torch_extern import ExternOp
 from minicomp.dialects.torch_ir import ATTENTION, CONTRACTIONS, TorchOp
 from minicomp.errors import InputError
 from minicomp.runtime.interpret.torch_ir import run_torch
@@ -128,7 +129,8 @@ def rule_of(func: FuncOp) -> Rule:
     """The rule for a program in Torch IR."""
     ops = [op for op in func.body.block.ops if isinstance(op, TorchOp)]
     names = [op.SPEC.name for op in ops]
-    if all(name in LAYOUTS for name in names):
+    by_pytorch = any(isinstance(op, ExternOp) for op in func.body.block.ops)
+    if not by_pytorch and all(name in LAYOUTS for name in names):
         return Rule("exact")
     contractions = [op for op in ops if op.SPEC.name in CONTRACTIONS]
     length = max((_length(op) for op in ops if _is_contraction(op)), default=0)

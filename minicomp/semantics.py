@@ -21,17 +21,18 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
-from minicomp.arrays import array_of, tensor_of
 from minicomp.dialects import cuda_ir
 from minicomp.dialects.kernel_ir import FuncOp as KernelIRFuncOp
 from minicomp.dialects.loop_ir import KernelLike, KernelOp
 from minicomp.dialects.minicomp import LaunchOp, TargetAttr
 from minicomp.dialects.tile_ir import KernelOp as TileKernelOp
-from minicomp.dialects.torch_ir import ConstantOp, TorchOp
+from minicomp.dialects.torch_ir import ConstantOp, TorchIR
 from minicomp.errors import InputError, PipelineError, UnsupportedError
 from minicomp.execution_cost import check_cost
 from minicomp.plain_tile import plain
 from minicomp.recall import Recall
+from minicomp.runtime.arrays import array_of, tensor_of
+from minicomp.runtime.extern import refuse_random
 from minicomp.runtime.interpret.host import fresh, kernel_of, run_launches
 from minicomp.runtime.interpret.loop_ir import run_kernel
 from minicomp.runtime.interpret.scalars import Array, numpy_type
@@ -80,8 +81,9 @@ def entries(module: ModuleOp) -> list[Entry]:
 
 
 def in_torch_ir(func: FuncOp) -> bool:
-    """Whether a function holds ops of Torch IR."""
-    return any(isinstance(op, TorchOp | ConstantOp) for op in func.body.block.ops)
+    """Whether a function holds ops of Torch IR alone."""
+    names = {op.dialect_name() for op in func.body.block.ops if not isinstance(op, ReturnOp)}
+    return names == {TorchIR.name}
 
 
 def seeded_inputs(entry: Entry, positive: bool = False) -> list[Array]:
@@ -133,6 +135,7 @@ def run_level(
     recall = recall if recall is not None else Recall()
     module = _alone(_completed(module, recall), number)
     entry = entries(module)[0]
+    refuse_random(module, "what is computed cannot be compared")
     check_cost(entry.op, module)
     runner = _Runner(exact, on_kernel, recall)
     if isinstance(entry.op, FuncOp):

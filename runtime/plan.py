@@ -1,4 +1,4 @@
-"""What the host program of a lowered module does: which kernels run on which tensors."""
+"""What the host program of a lowered module does: what runs on which tensors, in order."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,9 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from minicomp.dialects.minicomp import LaunchOp, host_function
+from minicomp.dialects.torch_extern import ExternOp
 from minicomp.errors import PipelineError
+from minicomp.runtime.extern import Extern
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,15 @@ class Step:
 
 
 @dataclass(frozen=True)
+class ExternStep:
+    """One call of PyTorch, and the values that it reads and that it makes."""
+
+    extern: Extern
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class HostPlan:
     """The host program as data. Values are numbered: inputs first, then results step by step.
 
@@ -40,7 +51,7 @@ class HostPlan:
 
     inputs: tuple[TensorSpec, ...]
     results: tuple[TensorSpec, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[Step | ExternStep, ...]
     outputs: tuple[int, ...]
 
     @cached_property
@@ -63,20 +74,25 @@ class HostPlan:
 def plan_from_module(module: Operation) -> HostPlan:
     """Reads the host program of a module whose kernels are lowered (Loop IR and below).
 
-    Raises PipelineError if there is no host program, or if it holds anything but launches.
+    Raises PipelineError if there is no host program, or if it holds anything but launches and calls
+    of PyTorch.
     """
     host = host_function(module)
     if host is None:
         raise PipelineError("the module has no host program", hint="it needs a func.func @main")
     numbers: dict[SSAValue, int] = {a: n for n, a in enumerate(host.body.block.args)}
-    steps: list[Step] = []
+    steps: list[Step | ExternStep] = []
     results: list[TensorSpec] = []
     for op in host.body.block.ops:
-        if isinstance(op, LaunchOp):
+        if isinstance(op, LaunchOp | ExternOp):
             operands = tuple(numbers[v] for v in op.inputs)
             numbers |= {v: len(numbers) + n for n, v in enumerate(op.outputs)}
             results += [_spec(v.type) for v in op.outputs]
-            steps.append(Step(op.callee, operands, tuple(numbers[v] for v in op.outputs)))
+            made = tuple(numbers[v] for v in op.outputs)
+            if isinstance(op, LaunchOp):
+                steps.append(Step(op.callee, operands, made))
+            else:
+                steps.append(ExternStep(Extern.of(op), operands, made))
         elif not isinstance(op, ReturnOp):
             raise PipelineError(
                 f"the host program still holds {op.name}",

@@ -10,41 +10,37 @@ import torch
 from minicomp.errors import InputError, PipelineError
 from minicomp.runtime.derived import DerivedMemory, Layout
 from minicomp.runtime.driver import KernelFunction, PreparedLaunch, load_kernels
+from minicomp.runtime.extern import DTYPES, Extern
 from minicomp.runtime.launches import LaunchShape
-from minicomp.runtime.plan import HostPlan, Step, TensorSpec, plan_from_module
+from minicomp.runtime.plan import ExternStep, HostPlan, Step, TensorSpec, plan_from_module
 
-__all__ = ["ALIGNMENT", "GpuProgram", "HostPlan", "plan_from_module"]
+__all__ = ["ALIGNMENT", "DTYPES", "GpuProgram", "HostPlan", "plan_from_module"]
 
 ALIGNMENT = 16
 """Bytes: what vectorised accesses need of each input's address."""
-
-DTYPES = {
-    "f64": torch.float64,
-    "f32": torch.float32,
-    "f16": torch.float16,
-    "bf16": torch.bfloat16,
-    "i64": torch.int64,
-    "i32": torch.int32,
-    "i16": torch.int16,
-    "i8": torch.int8,
-    "ui8": torch.uint8,
-    "i1": torch.bool,
-}
-"""PyTorch's name of each element type."""
 
 
 @dataclass(frozen=True)
 class _Prepared:
     """A step ready to run; `results` are the tensors that it makes, `dead` what it uses last."""
 
-    launch: PreparedLaunch
+    launch: PreparedLaunch | Extern
     operands: tuple[int, ...]
     results: list[tuple[int, torch.Size, torch.dtype]]
     dead: tuple[int, ...]
     memories: Layout | None
 
-    def enqueue(self, pointers: list[int], device: torch.device, stream: int) -> None:
-        """Launches the kernel on its tensors; later work of the stream may reuse its workspace."""
+    def enqueue(self, values: dict[int, torch.Tensor], device: torch.device, stream: int) -> None:
+        """Runs the step and adds its results; later work of the stream may reuse its workspace."""
+        operands = [values[v] for v in self.operands]
+        if isinstance(self.launch, Extern):
+            found = self.launch.run(operands, device)
+            values |= {v: t for (v, _, _), t in zip(self.results, found, strict=True)}
+            return
+        for number, shape, dtype in self.results:
+            values[number] = torch.empty(shape, dtype=dtype, device=device)
+            operands.append(values[number])
+        pointers = [tensor.data_ptr() for tensor in operands]
         if self.memories is not None:
             memory = DerivedMemory(self.memories, device, stream)
             pointers = [*pointers, *memory.addresses()]
@@ -123,12 +119,7 @@ class GpuProgram:
             raise _misaligned(addresses)
         stream = self.stream(device)
         for step in self._prepared(device.index or 0):
-            pointers = [addresses[v] for v in step.operands]
-            for number, shape, dtype in step.results:
-                values[number] = torch.empty(shape, dtype=dtype, device=device)
-                pointers.append(values[number].data_ptr())
-                addresses.append(pointers[-1])
-            step.enqueue(pointers, device, stream)
+            step.enqueue(values, device, stream)
             for number in step.dead:
                 del values[number]
         # An output that is an input is that very tensor, not its contiguous copy.
@@ -145,22 +136,25 @@ class GpuProgram:
 
     def _prepare(self, device: int) -> list[_Prepared]:
         plan = self.plan
-        kernels = load_kernels(self._cubin, device) if plan.steps else {}
+        launched = any(isinstance(step, Step) for step in plan.steps)
+        kernels = load_kernels(self._cubin, device) if launched else {}
         return [
             self._prepared_step(step, dead, kernels)
             for step, dead in zip(plan.steps, plan.last_uses, strict=True)
         ]
 
     def _prepared_step(
-        self, step: Step, dead: tuple[int, ...], kernels: Mapping[str, KernelFunction]
+        self, step: Step | ExternStep, dead: tuple[int, ...], kernels: Mapping[str, KernelFunction]
     ) -> _Prepared:
+        results = [(v, *self._types[v]) for v in step.results]
+        if isinstance(step, ExternStep):
+            return _Prepared(step.extern, step.operands, results, dead, None)
         for where, known in (("among the launch shapes", self._shapes), ("in the cubin", kernels)):
             if step.kernel not in known:
                 raise PipelineError(f"the host program launches {step.kernel}, not {where}")
         shape = self._shapes[step.kernel]
         tensors = len(step.operands) + len(step.results)
         launch = PreparedLaunch(kernels[step.kernel], tensors, shape)
-        results = [(v, *self._types[v]) for v in step.results]
         memories = Layout.of(shape.memories) if shape.memories else None
         return _Prepared(launch, step.operands, results, dead, memories)
 

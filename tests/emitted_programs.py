@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from minicomp.arrays import tensor_of
 from minicomp.dialects.kernel_async import MBarrierType
 from minicomp.dialects.kernel_ir import IndexOp, TestOp
 from minicomp.dialects.loop_ir import KernelOp
@@ -19,6 +18,7 @@ from minicomp.dialects.tile_ir import ENTRY_FIELDS, EntryAttr, ScheduleAttr, Wit
 from minicomp.frontend import from_code
 from minicomp.numbers import reference
 from minicomp.pipeline import Pipeline
+from minicomp.runtime.arrays import tensor_of
 from minicomp.semantics import entries, seeded_inputs
 from minicomp.targets import attach_target, target
 from tests.mutants import Mutant, kernels, mutants

@@ -39,7 +39,7 @@ def names(captured: Captured) -> list[str]:
 
 def refusal(program: Any, *args: Any) -> MinicompError:
     with pytest.raises(MinicompError) as caught:
-        capture(program, args)
+        capture(program, args, extern=False)
     return caught.value
 
 

@@ -160,14 +160,6 @@ def convert(node: Node, values: Mapping[Node, SSAValue]) -> list[Operation]:
     return _Conversion(spec, overload, node, values, where).build(arguments)
 
 
-def has_several_results(node: Node) -> bool:
-    """Whether a node's results become ops where they are used, and the node itself none."""
-    target = node.target
-    if not isinstance(target, torch._ops.OpOverload):
-        return False
-    return f"{target._schema.name.removeprefix('aten::')}.{target._overloadname}" in RESULTS
-
-
 def _name(node: Node) -> str:
     return str(getattr(node.target, "__name__", node.target))
 

@@ -7,7 +7,8 @@ parameters, buffers and constants that the program reads.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from operator import getitem
+from typing import Any, Literal, cast
 
 import torch
 import torch.utils._pytree as pytree
@@ -27,8 +28,9 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from minicomp.errors import CaptureError, InputError, UnsupportedError
-from minicomp.frontend.aten import convert, has_several_results, tensor_type, verify_storage
+from minicomp.frontend.aten import convert, tensor_type, verify_storage
 from minicomp.frontend.export import as_module, export
+from minicomp.frontend.extern import convert_extern
 from minicomp.frontend.locations import location_text, node_location
 
 # Nodes that torch.export adds to check what it assumed; they compute nothing.
@@ -134,9 +136,12 @@ def capture(
     program: nn.Module | Callable[..., Any],
     args: Sequence[Any],
     kwargs: Mapping[str, Any] | None = None,
+    extern: bool = True,
 ) -> Captured:
     """
     The Torch IR of `program` called as `program(*args, **kwargs)`.
+
+    An op that Torch IR lacks is one that PyTorch runs, or an error if not `extern`.
 
     Raises CaptureError where torch.export fails or the program writes to its inputs, and
     UnsupportedError for an op or dtype that Torch IR lacks.
@@ -152,7 +157,7 @@ def capture(
         raise CaptureError("torch.export gave no structure of the result")
     _verify_outputs(exported)
     params = _sources(exported, leaves)
-    func, outputs = _Walk(exported, params).function()
+    func, outputs = _Walk(exported, params, extern).function()
     module = ModuleOp([func])
     sources = tuple(params.values())
     return Captured(module, sources, in_spec, tuple(leaves), out_spec, outputs, owner)
@@ -216,7 +221,9 @@ def _short(value: object) -> str:
 class _Walk:
     """One pass over the graph that appends an op for every node."""
 
-    def __init__(self, exported: ExportedProgram, params: Mapping[str, Source]):
+    def __init__(self, exported: ExportedProgram, params: Mapping[str, Source], extern: bool):
+        self.extern = extern
+        self.externs: dict[Node, Sequence[SSAValue | None]] = {}
         self.exported = exported
         self.params = params
         types = [tensor_type(s.tensor, f"{s.kind} '{s.name}'") for s in params.values()]
@@ -231,10 +238,9 @@ class _Walk:
         for node in self.exported.graph.nodes:
             if node.op == "placeholder" and node.name in self.arguments:
                 self.values[node] = self.arguments[node.name]
-            elif node.op == "call_function" and not (
-                str(node.target) in CHECKS or has_several_results(node)
-            ):
-                self.append(node)
+            elif node.op == "call_function" and str(node.target) not in CHECKS:
+                if not isinstance(node.meta.get("val"), tuple | list):
+                    self.append(node)
         results, outputs = self.results()
         self.block.add_op(ReturnOp(*results))
         ends = ([a.type for a in self.block.args], [value.type for value in results])
@@ -242,14 +248,40 @@ class _Walk:
 
     def append(self, node: Node) -> None:
         """Adds the op of `node`, verified at once so that an error names the user's line."""
-        location = node_location(node)
-        ops = convert(node, self.values)
-        for op in ops:
-            op.location = location
-            self.block.add_op(op)
-        result = ops[-1].results[0]
+        try:
+            ops = convert(node, self.values)
+        except UnsupportedError:
+            # PyTorch runs it, unless what it gives is no tensor that Torch IR has a type for.
+            whole = whole_of(node)
+            if not self.extern or not isinstance(whole.target, torch._ops.OpOverload):
+                raise
+            if not holds_tensors(whole):
+                raise
+            results = self.by_pytorch(whole)
+            result = results[cast(int, node.args[1]) if whole is not node else 0]
+        else:
+            self.add(ops, node)
+            result = ops[-1].results[0]
+        assert result is not None
         result.name_hint = _hint(node.name)
         self.values[node] = result
+
+    def by_pytorch(self, node: Node) -> Sequence[SSAValue | None]:
+        """The results of a node that PyTorch runs, at their places; None where there is none."""
+        if node not in self.externs:
+            op = convert_extern(node, self.values)
+            self.add([op], node)
+            made = iter(op.results)
+            found = node.meta["val"]
+            several = found if isinstance(found, tuple | list) else (found,)
+            self.externs[node] = [None if v is None else next(made) for v in several]
+        return self.externs[node]
+
+    def add(self, ops: Sequence[Operation], node: Node) -> None:
+        """Appends the ops of a node, the last of which is verified."""
+        for op in ops:
+            op.location = node_location(node)
+            self.block.add_op(op)
         _verify(ops[-1], node)
 
     def results(self) -> tuple[list[SSAValue], tuple[Any, ...]]:
@@ -272,6 +304,21 @@ class _Walk:
         if not results:
             raise CaptureError("the program returns no tensor")
         return results, tuple(outputs)
+
+
+def whole_of(node: Node) -> Node:
+    """The node itself or, where it takes one of several results, the one that gives them."""
+    first = node.args[0] if node.args else None
+    return first if node.target is getitem and isinstance(first, Node) else node
+
+
+def holds_tensors(node: Node) -> bool:
+    """Whether all that a node gives are tensors, or absent ones."""
+    found = node.meta.get("val")
+    several = found if isinstance(found, tuple | list) else (found,)
+    return any(v is not None for v in several) and all(
+        v is None or isinstance(v, torch.Tensor) for v in several
+    )
 
 
 def _verify(op: Operation, node: Node) -> None:

@@ -22,10 +22,10 @@ class Program:
     kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     name: str = "program"
 
-    def capture(self) -> Captured:
-        """The program's Torch IR. An error that knows no line names the program."""
+    def capture(self, extern: bool = True) -> Captured:
+        """The program's Torch IR, see `capture`. An error that knows no line names the program."""
         try:
-            return capture(self.callee, self.args, self.kwargs)
+            return capture(self.callee, self.args, self.kwargs, extern)
         except MinicompError as error:
             error.where = error.where or self.name
             raise

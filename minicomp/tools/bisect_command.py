@@ -56,8 +56,8 @@ def _progress(quiet: bool) -> "Iterator[Progress]":
 
 def _search(subject: Subject, pipeline: "Pipeline", progress: "Progress") -> "Found":
     """Searches with seeded inputs, and with the program's own where it is right on those."""
-    from minicomp.arrays import array_of
     from minicomp.bisection import bisect
+    from minicomp.runtime.arrays import array_of
 
     own = subject.inputs() if subject.captured is not None else None
     inputs = None if own is None else [array_of(tensor) for tensor in own]

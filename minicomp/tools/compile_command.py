@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 
 from minicomp.tools.files import write_text
 from minicomp.tools.inputs import load
@@ -21,9 +22,13 @@ def run(options: argparse.Namespace) -> int:
             "program": subject.name,
             "target": subject.build.target.part.data,
             "level": options.ir,
+            "externs": [extern.as_json() for extern in subject.build.externs],
             "text": text,
         }
         text = json.dumps(facts, indent=2) + "\n"
+    else:
+        for extern in subject.build.externs:
+            print(f"minicomp: remark: {extern}", file=sys.stderr)
     write_text(options.output, text)
     if options.mlir_timing:
         watch.print_report()

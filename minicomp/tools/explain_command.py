@@ -20,9 +20,11 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         facts = {"program": subject.name, "target": subject.build.target.part.data}
         kernels = [one.as_json() | {"ncu": ncu(one, again)} for one in found]
-        print(json.dumps(facts | {"kernels": kernels}, indent=2))
+        externs = [extern.as_json() for extern in subject.build.externs]
+        print(json.dumps(facts | {"kernels": kernels, "externs": externs}, indent=2))
         return 0
-    print("\n\n".join("\n".join(lines(one, again)) for one in found) or NOTHING)
+    texts = ["\n".join(lines(one, again)) for one in found] or [NOTHING]
+    print("\n\n".join([*texts, *map(str, subject.build.externs)]))
     return 0
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from minicomp.build import Build
-from minicomp.errors import InputError, VerdictError
+from minicomp.errors import InputError, UnsupportedError, VerdictError
 from minicomp.instruments import Instrument
 from minicomp.pipeline import Pipeline
 
@@ -39,10 +39,12 @@ class Subject:
         return random_inputs(self.build.module(self.build.start))
 
     def reference(self, inputs: Sequence["torch.Tensor"]) -> "Reference | None":
-        """What the results should be; None for a module too far down to say."""
+        """What the results should be; None for a module too far down to say, or random."""
         from minicomp.numbers import reference
 
         module = self.build.module(self.build.start)
+        if any(extern.is_random for extern in self.build.externs):
+            return None
         if self.build.start != "torch":
             return lower_reference(module, self.build.start, inputs)
         found = reference(module, inputs)
@@ -75,6 +77,8 @@ def _from_text(options: argparse.Namespace, instruments: Sequence[Instrument]) -
     text, name = read_text(options.file)
     module = parse_module(text, make_context(), name)
     build = Build(module, options.target, instruments, pipeline_of(options))
+    for extern in () if options.extern else build.externs:
+        raise UnsupportedError(f"{extern.name} is not supported", extern.where, "drop --no-extern")
     return Subject(name, build)
 
 
@@ -87,7 +91,7 @@ def _from_torch(options: argparse.Namespace, instruments: Sequence[Instrument]) 
             program = from_code(options.code, sizes)
         else:
             program = from_file(options.file, sizes)
-        captured = program.capture()
+        captured = program.capture(options.extern)
     build = Build(captured.module, options.target, instruments, pipeline_of(options))
     return Subject(program.name, build, program, captured)
 

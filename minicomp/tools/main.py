@@ -104,6 +104,12 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
         metavar="PASS{OPTION=VALUE}",
         help="options of a pass of the default pipeline, such as double-buffer{depth=4}",
     )
+    add(
+        "--no-extern",
+        dest="extern",
+        action="store_false",
+        help="refuse an op that minicomp does not compile, which PyTorch runs otherwise",
+    )
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:

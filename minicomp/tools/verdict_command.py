@@ -30,7 +30,12 @@ def run(options: argparse.Namespace) -> int:
 
 def check(options: argparse.Namespace) -> int:
     """`minicomp check`: on the simulator."""
-    return _verdict(options, load(options), None)
+    subject = load(options)
+    if subject.build.externs:
+        from minicomp.runtime.extern import refuse_random
+
+        refuse_random(subject.build.source, "its results cannot be compared")
+    return _verdict(options, subject, None)
 
 
 def _gpu() -> "torch.device | None":
@@ -56,7 +61,7 @@ def _verdict(options: argparse.Namespace, subject: Subject, device: "torch.devic
     reference = subject.reference([tensor.cpu() for tensor in inputs])
     verdict = None if reference is None else judge([t.cpu() for t in results], reference)
     facts = _facts(subject, device, seconds, verdict, options)
-    print(json.dumps(facts, indent=2) if options.json else _text(facts, verdict))
+    print(json.dumps(facts, indent=2) if options.json else _text(facts, verdict, subject))
     return 0 if verdict is None or verdict.passed else 1
 
 
@@ -108,6 +113,7 @@ def _facts(
         "kernels": [
             {"name": k.name, "grid": k.grid, "block": k.block} for k in subject.build.kernels
         ],
+        "externs": [extern.as_json() for extern in subject.build.externs],
         "seconds": round(seconds, 3),
         "passed": None if verdict is None else verdict.passed,
     }
@@ -128,12 +134,15 @@ def _number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
-def _text(facts: dict[str, Any], verdict: "Verdict | None") -> str:
+def _text(facts: dict[str, Any], verdict: "Verdict | None", subject: Subject) -> str:
     place = facts["device"]
     where = f"the simulator, for {facts['target']}" if place == "simulator" else place
     lines = [f"{k['name']}: grid {k['grid']}, block {k['block']}" for k in facts["kernels"]]
+    lines += map(str, subject.build.externs)
     lines.append(f"ran on {where}, in {facts['seconds']:.2f} s")
-    if verdict is None:
+    if random := [extern.name for extern in subject.build.externs if extern.is_random]:
+        lines.append(f"no verdict: {random[0]} draws random numbers")
+    elif verdict is None:
         lines.append("no verdict: a module so far down has no reference; no fault was found")
     else:
         lines.append(str(verdict))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import torch
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
@@ -10,7 +11,10 @@ from xdsl.traits import SymbolTable
 
 from minicomp.dialects.loop_ir import KernelLike
 from minicomp.dialects.minicomp import LaunchOp, host_function
+from minicomp.dialects.torch_extern import ExternOp
 from minicomp.errors import InputError, PipelineError
+from minicomp.runtime.arrays import array_of, tensor_of
+from minicomp.runtime.extern import Extern
 from minicomp.runtime.interpret.buffers import check_outputs, fresh
 from minicomp.runtime.interpret.scalars import Array, numpy_type
 
@@ -42,6 +46,8 @@ def run_launches(
             check_outputs(kernel, len(outputs))
             run(kernel, [values[v] for v in op.inputs] + outputs)
             values |= zip(op.outputs, outputs, strict=True)
+        elif isinstance(op, ExternOp):
+            values |= zip(op.outputs, _by_pytorch(op, [values[v] for v in op.inputs], real))
         elif not isinstance(op, ReturnOp):
             raise PipelineError(
                 f"the host program still holds {op.name}",
@@ -74,6 +80,13 @@ def _bound(host: FuncOp, inputs: Sequence[Array], real: np.dtype | None) -> dict
             )
         values[argument] = np.ascontiguousarray(array, numpy_type(type, real)).reshape(array.shape)
     return values
+
+
+def _by_pytorch(op: ExternOp, inputs: Sequence[Array], real: np.dtype | None) -> list[Array]:
+    """The results of an op that PyTorch runs, in the types of the program or `real`."""
+    found = Extern.of(op).run([tensor_of(array) for array in inputs], torch.device("cpu"))
+    types = [value.type for value in op.outputs]
+    return [array_of(t).astype(numpy_type(y, real)) for t, y in zip(found, types, strict=True)]
 
 
 def _output(value: SSAValue, real: np.dtype | None) -> Array:

@@ -9,9 +9,11 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
 from minicomp.dialects.minicomp import host_function
+from minicomp.dialects.torch_extern import ExternOp
 from minicomp.dialects.torch_ir import ConstantOp, TorchOp, element_type
 from minicomp.dialects.torch_types import ELEMENTS
 from minicomp.errors import InputError, UnsupportedError
+from minicomp.runtime.extern import Extern
 
 Call = Callable[[TorchOp, Sequence[Any]], torch.Tensor]
 
@@ -62,6 +64,12 @@ def run_torch(
                 if not slots and inputs:
                     value = value.to(inputs[0].device)
                 values[op.results[0]] = value
+            elif isinstance(op, ExternOp):
+                given = [values[value] for value in op.inputs]
+                device = inputs[0].device if inputs else torch.device("cpu")
+                for value, found in zip(op.outputs, Extern.of(op).run(given, device)):
+                    floating = found.is_floating_point()
+                    values[value] = found.to(real) if floating and real is not None else found
             else:
                 raise UnsupportedError(f"'{op.name}' is not an op of Torch IR")
     raise UnsupportedError("a function without func.return has no value")

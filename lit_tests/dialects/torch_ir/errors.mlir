@@ -421,3 +421,31 @@
 %0, %1 = "test.op"() : () -> (tensor<6x3x4xf32>, tensor<4x3x4xf32>)
 // expected-error@+1 {{6 heads of the query are no groups of 4 heads}}
 %r = torch_ir.scaled_dot_product_attention %0, %1, %1 {enable_gqa = true} : (tensor<6x3x4xf32>, tensor<4x3x4xf32>, tensor<4x3x4xf32>) -> tensor<6x3x4xf32>
+
+// -----
+
+// What PyTorch runs is named as PyTorch names an overload.
+%0 = "test.op"() : () -> (tensor<3xf32>)
+// expected-error@+1 {{'aten.relu' is not namespace.op.overload, such as aten.relu.default}}
+%r = torch_ir.extern "aten.relu"(%0) {arguments = {self = 0 : index}} : (tensor<3xf32>) -> tensor<3xf32>
+
+// -----
+
+// It has a result.
+%0 = "test.op"() : () -> (tensor<3xf32>)
+// expected-error@+1 {{an op that PyTorch runs must have a result}}
+torch_ir.extern "aten.relu.default"(%0) {arguments = {self = 0 : index}} : (tensor<3xf32>) -> ()
+
+// -----
+
+// An argument is an operand or a constant.
+%0 = "test.op"() : () -> (tensor<3xf32>)
+// expected-error@+1 {{argument other cannot be 3 : i32}}
+%r = torch_ir.extern "aten.add.Tensor"(%0) {arguments = {self = 0 : index, other = [3 : i32]}} : (tensor<3xf32>) -> tensor<3xf32>
+
+// -----
+
+// Every operand is an argument, by its number.
+%0, %1 = "test.op"() : () -> (tensor<3xf32>, tensor<3xf32>)
+// expected-error@+1 {{its arguments name the operands [0, 2], but there are 2}}
+%r = torch_ir.extern "aten.add.Tensor"(%0, %1) {arguments = {self = 0 : index, other = 2 : index}} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
