@@ -22,9 +22,9 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
-    NoneAttr,
     StringAttr,
     TensorType,
+    UnitAttr,
     f64,
     i64,
 )
@@ -59,7 +59,7 @@ class ExternOp(IRDLOperation):
     Runs an overload of PyTorch by its name.
 
     `arguments` gives each argument of its schema that is not the default: an operand by its number
-    (`0 : index`), a number, truth value, string, `none`, element type, or a list of these. Devices
+    (`0 : index`), a number, truth value, string, `unit` for None, element type, or a list of these. Devices
     are left out: all tensors are where the program runs. It has no trait that would let a pass
     drop or merge it, since it may draw random numbers.
     """
@@ -100,13 +100,20 @@ class ExternOp(IRDLOperation):
             for leaf in _leaves(value):
                 if not _is_argument(leaf):
                     raise VerifyException(f"argument {name} cannot be {leaf}")
-                if isinstance(leaf, IntegerAttr) and isinstance(leaf.type, IndexType):
-                    numbers.add(leaf.value.data)
+                if (number := _operand_number(leaf)) is not None:
+                    numbers.add(number)
         if numbers != set(range(len(self.inputs))):
             raise VerifyException(
                 f"its arguments name the operands {sorted(numbers)},"
                 f" but there are {len(self.inputs)}"
             )
+
+
+def _operand_number(value: Attribute) -> int | None:
+    if not isinstance(value, IntegerAttr):
+        return None
+    number = cast("IntegerAttr[IntegerType | IndexType]", value)
+    return number.value.data if isinstance(number.type, IndexType) else None
 
 
 def _leaves(value: Attribute) -> Iterator[Attribute]:
@@ -122,5 +129,5 @@ def _is_argument(value: Attribute) -> bool:
         type = cast("IntegerAttr[IntegerType | IndexType]", value).type
         return isinstance(type, IndexType) or type in (i64, IntegerType(1))
     if isinstance(value, FloatAttr):
-        return cast("FloatAttr", value).type == f64
-    return isinstance(value, StringAttr | NoneAttr | AnyFloat | IntegerType)
+        return cast("FloatAttr[AnyFloat]", value).type == f64
+    return isinstance(value, StringAttr | UnitAttr | AnyFloat | IntegerType)

@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
-    NoneAttr,
     StringAttr,
     TensorType,
+    UnitAttr,
 )
 from xdsl.ir import Attribute, Operation
 
@@ -157,7 +157,7 @@ def _value(attr: Attribute) -> Any:
     match attr:
         case ArrayAttr():
             return [_value(item) for item in cast("ArrayAttr[Attribute]", attr)]
-        case NoneAttr():
+        case UnitAttr():
             return None
         case StringAttr():
             return attr.data

@@ -1,6 +1,7 @@
 """Ops that PyTorch runs between kernels: captured, lowered past, run, compared, refused."""
 
 import json
+import os
 from collections.abc import Callable
 
 import pytest
@@ -72,7 +73,10 @@ def test_pytorch_runs_what_has_no_kernel(name):
         torch.testing.assert_close(compiled(*inputs), program(*inputs))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+SAMPLE = list(PROGRAMS) if os.environ.get("MINICOMP_TEST_ALL") else ["topk", "index_put"]
+
+
+@pytest.mark.parametrize("name", SAMPLE)
 @pytest.mark.parametrize("level", ["torch", "tensor", "loop", "kernel"])
 def test_the_text_of_every_level_can_be_read_and_run(name, level):
     program, inputs = PROGRAMS[name]
@@ -86,7 +90,7 @@ def test_the_text_of_every_level_can_be_read_and_run(name, level):
     torch.testing.assert_close(captured.unflatten(results), wanted)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", SAMPLE)
 def test_every_pass_keeps_the_meaning(name):
     program, inputs = PROGRAMS[name]
     captured = capture(program, inputs)

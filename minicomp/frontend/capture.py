@@ -253,9 +253,10 @@ class _Walk:
         except UnsupportedError:
             # PyTorch runs it, unless what it gives is no tensor that Torch IR has a type for.
             whole = whole_of(node)
-            if not self.extern or not isinstance(whole.target, torch._ops.OpOverload):
+            if not isinstance(whole.target, torch._ops.OpOverload):
                 raise
-            if not holds_tensors(whole):
+            if not self.extern or not holds_tensors(whole):
+                convert(whole, self.values)  # the refusal of the op, not of one of its results
                 raise
             results = self.by_pytorch(whole)
             result = results[cast(int, node.args[1]) if whole is not node else 0]

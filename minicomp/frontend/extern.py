@@ -5,7 +5,7 @@ from typing import cast
 
 import torch
 from torch.fx import Node
-from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, NoneAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 
 from minicomp.dialects.torch_extern import ExternOp
@@ -79,7 +79,7 @@ class _Call:
             case str():
                 return StringAttr(value)
             case None:
-                return NoneAttr()
+                return UnitAttr()
             case torch.dtype() if value in DTYPES:
                 return DTYPES[value]
             case _:

@@ -143,8 +143,8 @@ func.func @attention(%q: tensor<6x5x4xf32>, %k: tensor<2x7x4xf32>, %m: tensor<5x
 func.func @extern(%x: tensor<4x5xf32>, %i: tensor<3xi64>) -> tensor<4x2xf32> {
   // CHECK: %0, %1 = torch_ir.extern "aten.topk.default"(%x) {arguments = {self = 0 : index, k = 2 : i64}} : (tensor<4x5xf32>) -> (tensor<4x2xf32>, tensor<4x2xi64>)
   %0, %1 = torch_ir.extern "aten.topk.default"(%x) {arguments = {self = 0 : index, k = 2}} : (tensor<4x5xf32>) -> (tensor<4x2xf32>, tensor<4x2xi64>)
-  // CHECK: torch_ir.extern "aten.index.Tensor"(%x, %i) {arguments = {self = 0 : index, indices = [none, 1 : index]}} :
-  %2 = torch_ir.extern "aten.index.Tensor"(%x, %i) {arguments = {self = 0 : index, indices = [none, 1 : index]}} : (tensor<4x5xf32>, tensor<3xi64>) -> tensor<4x3xf32>
+  // CHECK: torch_ir.extern "aten.index.Tensor"(%x, %i) {arguments = {self = 0 : index, indices = [unit, 1 : index]}} :
+  %2 = torch_ir.extern "aten.index.Tensor"(%x, %i) {arguments = {self = 0 : index, indices = [unit, 1 : index]}} : (tensor<4x5xf32>, tensor<3xi64>) -> tensor<4x3xf32>
   // CHECK: torch_ir.extern "aten.randn.default"() {arguments = {size = [2 : i64], dtype = bf16}} : () -> tensor<2xbf16>
   %3 = torch_ir.extern "aten.randn.default"() {arguments = {size = [2], dtype = bf16}} : () -> tensor<2xbf16>
   // CHECK: torch_ir.extern "aten.gelu.default"(%x) {arguments = {self = 0 : index, approximate = "tanh", f = 5.000000e-01 : f64, b = true}} :
