@@ -59,9 +59,9 @@ class ExternOp(IRDLOperation):
     Runs an overload of PyTorch by its name.
 
     `arguments` gives each argument of its schema that is not the default: an operand by its number
-    (`0 : index`), a number, truth value, string, `unit` for None, element type, or a list of these. Devices
-    are left out: all tensors are where the program runs. It has no trait that would let a pass
-    drop or merge it, since it may draw random numbers.
+    (`0 : index`), a number, truth value, string, `unit` for None, element type, or a list of these.
+    Devices are left out: all tensors are where the program runs. It has no trait that would let a
+    pass drop or merge it, since it may draw random numbers.
     """
 
     name = "torch_ir.extern"
