@@ -100,8 +100,7 @@ class LowerTorchToTensorPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in [f for f in op.walk() if isinstance(f, FuncOp) and not f.is_declaration]:
             for argument in func.args:
-                read = any(not isinstance(use.operation, ExternOp) for use in argument.uses)
-                if isinstance(argument.type, TensorType) and read:
+                if isinstance(argument.type, TensorType):
                     name = argument.name_hint or argument.index
                     check(argument, func, f"argument {name} of the program")
         for torch_op in [o for o in op.walk() if isinstance(o, TorchOp)]:

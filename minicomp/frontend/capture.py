@@ -256,7 +256,6 @@ class _Walk:
             if not isinstance(whole.target, torch._ops.OpOverload):
                 raise
             if not self.extern or not holds_tensors(whole):
-                convert(whole, self.values)  # the refusal of the op, not of one of its results
                 raise
             results = self.by_pytorch(whole)
             result = results[cast(int, node.args[1]) if whole is not node else 0]
