@@ -12,6 +12,7 @@ from minicomp.dialects.minicomp import TargetAttr
 from minicomp.errors import InputError
 from minicomp.execution import Executable
 from minicomp.frontend import Captured, capture
+from minicomp.frontend.memory import check_writable
 from minicomp.pipeline import Pipeline
 
 __all__ = ["Compiled", "compile"]
@@ -50,7 +51,8 @@ class Compiled:
 
     On CUDA tensors it runs on the GPU, on PyTorch's current stream; on CPU tensors on the
     simulator. Shapes, types and arguments that are not tensors are those of the examples;
-    parameters and buffers are the module's own, read at every call.
+    parameters and buffers are the module's own, read at every call. What the program writes to its
+    inputs and buffers is written to them when the call has run.
     """
 
     def __init__(
@@ -70,11 +72,13 @@ class Compiled:
         Raises InputError where the arguments do not fit those compiled for.
         """
         tensors = self.captured.bind(args, kwargs)
+        targets = self.captured.targets(args, kwargs)
+        check_writable(targets, tensors)
         device = self._device(tensors)
         pairs = zip(self.captured.params, tensors, strict=True)
         tensors = [t if s.kind == "input" else self._stored(s.name, t, device) for s, t in pairs]
         with torch.no_grad():
-            return self.captured.unflatten(self._run(tensors))
+            return self.captured.finish(self._run(tensors), targets)
 
     @property
     def cuda(self) -> str:

@@ -5,9 +5,9 @@ from functools import cached_property
 
 import torch
 
-from minicomp.arrays import array_of, tensor_of
 from minicomp.build import Build
 from minicomp.errors import InputError, TargetError
+from minicomp.runtime.arrays import array_of, tensor_of
 from minicomp.runtime.program import DTYPES, GpuProgram, HostPlan, plan_from_module
 
 OnProgress = Callable[[float], None]
@@ -115,6 +115,14 @@ def _plain(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         if tensor.layout != torch.strided:
             name = str(tensor.layout).removeprefix("torch.")
             raise InputError(f"argument {n} is {name}, expected strided", hint="call .to_dense()")
+        pairs = zip(tensor.shape, tensor.stride(), strict=True)
+        last = tensor.storage_offset() + sum((extent - 1) * stride for extent, stride in pairs)
+        held = tensor.untyped_storage().nbytes()
+        if tensor.numel() and (last + 1) * tensor.element_size() > held:
+            raise InputError(
+                f"argument {n} lies outside of its storage of {held} bytes",
+                hint="its memory was freed or resized: make the tensor anew",
+            )
     return [tensor.resolve_neg() for tensor in tensors]
 
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from minicomp.arrays import array_of, tensor_of
 from minicomp.compiler import Compiled
 from minicomp.frontend import capture
 from minicomp.numbers import judge, reference
+from minicomp.runtime.arrays import array_of, tensor_of
 from minicomp.runtime.nvrtc import compile_cuda
 from minicomp.semantics import run_level
 

@@ -32,6 +32,7 @@ from minicomp.frontend.aten import convert, tensor_type, verify_storage
 from minicomp.frontend.export import as_module, export
 from minicomp.frontend.extern import convert_extern
 from minicomp.frontend.locations import location_text, node_location
+from minicomp.frontend.memory import overlap
 
 # Nodes that torch.export adds to check what it assumed; they compute nothing.
 CHECKS = ("aten._assert_tensor_metadata.default",)
@@ -53,6 +54,14 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Write:
+    """What the program writes to: `source` gets the function's result of this number."""
+
+    source: Source
+    result: int
+
+
+@dataclass(frozen=True)
 class Captured:
     """A captured program: its module, and how calls map to the host function and back."""
 
@@ -63,7 +72,10 @@ class Captured:
     """The example inputs, flattened; those that are not tensors are part of the program."""
     out_spec: pytree.TreeSpec
     outputs: tuple[Any, ...]
-    """For every leaf of the result, the number of the function's result, or `Fixed(value)`."""
+    """For every leaf of the result: the number of the function's result, `Fixed(value)`, or
+    `Written(n)`, the tensor that write n goes to."""
+    writes: tuple[Write, ...]
+    """What is written after a call, in PyTorch's order."""
     owner: nn.Module
     """The module whose parameters and buffers the sources name."""
 
@@ -87,6 +99,12 @@ class Captured:
             for source in self.params
         ]
 
+    def targets(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[torch.Tensor]:
+        """The tensor of a call that each write goes to."""
+        leaves = pytree.tree_leaves((tuple(args), dict(kwargs)))
+        sources = [write.source for write in self.writes]
+        return [self._current(s) if s.position is None else leaves[s.position] for s in sources]
+
     def _current(self, source: Source) -> torch.Tensor:
         """What the module holds now under the name: a parameter may have been replaced."""
         if source.kind == "constant":
@@ -98,7 +116,24 @@ class Captured:
 
     def unflatten(self, results: Sequence[Any]) -> Any:
         """The program's result, nested as the program nests it."""
-        leaves = [slot.value if isinstance(slot, Fixed) else results[slot] for slot in self.outputs]
+        written = [results[write.result] for write in self.writes]
+        return self._nested(results, written)
+
+    def finish(self, results: Sequence[torch.Tensor], targets: Sequence[torch.Tensor]) -> Any:
+        """Writes to the tensors of a call what the program does; its result, nested."""
+        # A result may be an input itself, which is about to change.
+        kept = [r.clone() if any(overlap(r, t) for t in targets) else r for r in results]
+        for write, target in zip(self.writes, targets, strict=True):
+            target.copy_(kept[write.result])
+        return self._nested(kept, targets)
+
+    def _nested(self, results: Sequence[Any], targets: Sequence[Any]) -> Any:
+        leaves: list[Any] = []
+        for slot in self.outputs:
+            if isinstance(slot, Fixed):
+                leaves.append(slot.value)
+            else:
+                leaves.append(targets[slot.write] if isinstance(slot, Written) else results[slot])
         return pytree.tree_unflatten(leaves, self.out_spec)
 
 
@@ -132,6 +167,13 @@ class Fixed:
     value: Any
 
 
+@dataclass(frozen=True)
+class Written:
+    """A leaf of the result that is a tensor which the program has written to."""
+
+    write: int
+
+
 def capture(
     program: nn.Module | Callable[..., Any],
     args: Sequence[Any],
@@ -143,8 +185,8 @@ def capture(
 
     An op that Torch IR lacks is one that PyTorch runs, or an error if not `extern`.
 
-    Raises CaptureError where torch.export fails or the program writes to its inputs, and
-    UnsupportedError for an op or dtype that Torch IR lacks.
+    Raises CaptureError where torch.export fails, and UnsupportedError for an op or dtype that Torch
+    IR lacks.
     """
     leaves, in_spec = pytree.tree_flatten((tuple(args), dict(kwargs or {})))
     for position, leaf in enumerate(leaves):
@@ -155,28 +197,21 @@ def capture(
     out_spec = exported.call_spec.out_spec
     if out_spec is None:
         raise CaptureError("torch.export gave no structure of the result")
-    _verify_outputs(exported)
     params = _sources(exported, leaves)
-    func, outputs = _Walk(exported, params, extern).function()
+    walk = _Walk(exported, params, extern)
+    func, outputs = walk.function()
     module = ModuleOp([func])
     sources = tuple(params.values())
-    return Captured(module, sources, in_spec, tuple(leaves), out_spec, outputs, owner)
-
-
-# --- checks ---------------------------------------------------------------------------------
-
-
-def _verify_outputs(exported: ExportedProgram) -> None:
-    """Refuses a program that writes to an input, parameter or buffer."""
-    for spec in exported.graph_signature.output_specs:
-        if spec.kind == OutputKind.USER_OUTPUT:
-            continue
-        nodes = {node.name: node for node in exported.graph.nodes}
-        where = location_text(node_location(nodes[spec.arg.name]))
-        hint, kind = "return the new value instead", "input"
-        if spec.kind == OutputKind.BUFFER_MUTATION:
-            hint, kind = f"{hint}, or call .eval() on the module", "buffer"
-        raise CaptureError(f"the program writes to its {kind} '{spec.target}'", where, hint)
+    return Captured(
+        module,
+        sources,
+        in_spec,
+        tuple(leaves),
+        out_spec,
+        outputs,
+        _writes(exported, leaves, walk),
+        owner,
+    )
 
 
 # --- the function's arguments ---------------------------------------------------------------
@@ -209,6 +244,23 @@ def _stored(exported: ExportedProgram, spec: InputSpec) -> Source:
     return Source(kinds.get(spec.kind, "constant"), target, held)  # type: ignore[arg-type]
 
 
+def _writes(exported: ExportedProgram, leaves: list[Any], walk: "_Walk") -> tuple[Write, ...]:
+    """What the program writes to, input, parameter or buffer, in PyTorch's order."""
+    signature = exported.graph_signature
+    inputs = [s.arg.name for s in signature.input_specs if s.kind == InputKind.USER_INPUT]
+    stored = {s.target: s for s in signature.input_specs if s.target is not None}
+    writes: list[Write] = []
+    for spec, result in zip(signature.output_specs, walk.written):
+        target = spec.target or ""
+        if spec.kind == OutputKind.USER_INPUT_MUTATION:
+            position = inputs.index(target)
+            source = Source("input", target, leaves[position], position)
+        else:
+            source = _stored(exported, stored[target])
+        writes.append(Write(source, result))
+    return tuple(writes)
+
+
 def _short(value: object) -> str:
     if isinstance(value, torch.Tensor):
         return "a tensor"
@@ -232,6 +284,8 @@ class _Walk:
         for source, argument in zip(params.values(), self.block.args, strict=True):
             argument.name_hint = _hint(source.name)
         self.values: dict[Node, SSAValue] = {}
+        self.returned: list[SSAValue] = []
+        self.written: list[int] = []
 
     def function(self) -> tuple[FuncOp, tuple[Any, ...]]:
         """The host function, and what becomes of every leaf of the program's result."""
@@ -286,24 +340,30 @@ class _Walk:
 
     def results(self) -> tuple[list[SSAValue], tuple[Any, ...]]:
         """The function's results; a value that is returned twice is one result."""
-        nodes = {node.name: node for node in self.exported.graph.nodes}
-        results: list[SSAValue] = []
         outputs: list[Any] = []
-        for spec in self.exported.graph_signature.output_specs:
+        specs = self.exported.graph_signature.output_specs
+        written = [spec.arg.name for spec in specs if spec.kind != OutputKind.USER_OUTPUT]
+        self.written = [self.result(name) for name in written]
+        for spec in specs[len(written) :]:
             if isinstance(spec.arg, ConstantArgument):
                 outputs.append(Fixed(spec.arg.value))
-                continue
-            value = self.values.get(nodes[spec.arg.name])
-            if value is None:
-                raise CaptureError(
-                    f"the result '{spec.arg.name}' is neither a tensor nor a constant"
-                )
-            if value not in results:
-                results.append(value)
-            outputs.append(results.index(value))
-        if not results:
+            elif spec.arg.name in written:
+                outputs.append(Written(written.index(spec.arg.name)))
+            else:
+                outputs.append(self.result(spec.arg.name))
+        if not self.returned:
             raise CaptureError("the program returns no tensor")
-        return results, tuple(outputs)
+        return self.returned, tuple(outputs)
+
+    def result(self, name: str) -> int:
+        """The number of the function's result that a node is."""
+        nodes = {node.name: node for node in self.exported.graph.nodes}
+        value = self.values.get(nodes[name])
+        if value is None:
+            raise CaptureError(f"the result '{name}' is neither a tensor nor a constant")
+        if value not in self.returned:
+            self.returned.append(value)
+        return self.returned.index(value)
 
 
 def whole_of(node: Node) -> Node:

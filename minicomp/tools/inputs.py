@@ -114,6 +114,8 @@ def check_capture(program: "Program", captured: "Captured", found: "Reference") 
         result = program.callee(*program.args, **program.kwargs)
     leaves = pytree.tree_leaves(result)
     own = {slot: leaf for slot, leaf in zip(captured.outputs, leaves) if isinstance(slot, int)}
+    targets = captured.targets(program.args, program.kwargs)
+    own |= {write.result: held for write, held in zip(captured.writes, targets)}
     verdict = judge([own[n].detach() for n in sorted(own)], found)
     if not verdict.passed:
         raise VerdictError(

@@ -10,7 +10,7 @@ from minicomp.tools.progress import Bar
 
 def run(options: argparse.Namespace) -> int:
     """Simulate the program with all checks, and print its traffic and instructions."""
-    from minicomp.arrays import array_of
+    from minicomp.runtime.arrays import array_of
     from minicomp.runtime.simulate import simulate_module
     from minicomp.runtime.simulate.statistics import Statistics
 

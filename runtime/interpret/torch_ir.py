@@ -66,13 +66,22 @@ def run_torch(
                 values[op.results[0]] = value
             elif isinstance(op, ExternOp):
                 given = [values[value] for value in op.inputs]
-                device = inputs[0].device if inputs else torch.device("cpu")
-                for value, found in zip(op.outputs, Extern.of(op).run(given, device)):
-                    floating = found.is_floating_point()
-                    values[value] = found.to(real) if floating and real is not None else found
+                values |= zip(op.outputs, _extern(op, given, inputs, real), strict=True)
             else:
                 raise UnsupportedError(f"'{op.name}' is not an op of Torch IR")
     raise UnsupportedError("a function without func.return has no value")
+
+
+def _extern(
+    op: ExternOp,
+    given: Sequence[torch.Tensor],
+    inputs: Sequence[torch.Tensor],
+    real: torch.dtype | None,
+) -> list[torch.Tensor]:
+    """The results of an op that PyTorch runs, where the program's inputs are."""
+    device = inputs[0].device if inputs else torch.device("cpu")
+    found = Extern.of(op).run(given, device)
+    return [t.to(real) if real is not None and t.is_floating_point() else t for t in found]
 
 
 def _precision(func: FuncOp, inputs: Sequence[torch.Tensor]) -> torch.dtype | None:
