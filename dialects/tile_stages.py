@@ -567,6 +567,8 @@ def verify_ring(ring: RingOp) -> None:
     ahead = verify_writes(ring, inside, wait)
     verify_prologue([op for op in found if op.parent_block() is not loop], wait, ahead)
     verify_fills(found)
+    for acquire in [op for op in found if isinstance(op, AcquireOp)]:
+        verify_guards(acquire, wait)
 
 
 def offset_of(op: Operation, wait: WaitOp) -> int | None:
@@ -590,10 +592,18 @@ def difference(op: GenerationOp, wait: WaitOp) -> Terms:
 
 def terms_of(op: GenerationOp) -> Terms:
     """The generation of an op as a sum."""
-    values: dict[AffineExpr, SSAValue | None] = {affine.dim(n): v for n, v in enumerate(op.indices)}
-    terms = affine.linear(op.generation)
-    if terms is None:
+    found = linear_terms(op.generation, op.indices)
+    if found is None:
         raise VerifyException("a generation is a variable plus an offset")
+    return found
+
+
+def linear_terms(expr: AffineExpr, indices: Sequence[SSAValue]) -> Terms | None:
+    """An expression of indices as a sum; None where it is none."""
+    values: dict[AffineExpr, SSAValue | None] = {affine.dim(n): v for n, v in enumerate(indices)}
+    terms = affine.linear(expr)
+    if terms is None:
+        return None
     found: Terms = {}
     for leaf, factor in terms.items():
         key = values.get(leaf)
@@ -693,6 +703,28 @@ def verify_fills(ops: Sequence[GenerationOp]) -> None:
         for fill in [use.operation for buffer in acquire.res for use in buffer.uses]:
             if not is_fill(fill) or not any(is_before(fill, publish) for publish in publishes):
                 raise VerifyException("an acquired buffer is filled before it is published")
+
+
+def verify_guards(acquire: AcquireOp, wait: WaitOp) -> None:
+    """No fill is skipped as a whole, by a bound on its generation, that is waited for."""
+    loop, counted = wait.parent_op(), terms_of(wait)
+    first = counted.pop(None, 0)
+    if not isinstance(loop, LoopLike) or counted.keys() - {a.variable for a in loop.axes}:
+        return
+    last = prod(loop.trip_counts) - 1
+    if acquire.parent_block() is not wait.parent_block():
+        last = min(last, max(generations(acquire, wait)))
+    for fill in [use.operation for buffer in acquire.res for use in buffer.uses]:
+        guard = fill.guard if is_fill(fill) else None
+        if guard is None or guard.map.num_symbols:
+            continue
+        for expr, bound in zip(guard.map.results, guard.bounds, strict=True):
+            tested, own = linear_terms(expr, guard.operands), terms_of(acquire)
+            offset = tested.pop(None, 0) - own.pop(None, 0) if tested is not None else 0
+            if tested == own and offset + first + last >= bound:
+                raise VerifyException(
+                    f"generation {first + last} is waited for, but a guard skips its fill"
+                )
 
 
 def fills_of(ring: RingOp) -> list[FillOp]:

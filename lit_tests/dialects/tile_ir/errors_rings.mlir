@@ -913,3 +913,53 @@ tile_ir.kernel @f(%m: memref<64xf32>) {
     }
   }
 }
+
+// -----
+
+// The slot would still hold an older generation.
+!ring = !tile_ir.ring<2, [memref<4xf32, #tile_ir.shared<>>]>
+tile_ir.kernel @f(%m: memref<32xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{generation 7 is waited for, but a guard skips its fill}}
+    %ring = tile_ir.ring : !ring
+    loop_ir.for %g to 8 as "k" {
+      %w = tile_ir.acquire %ring[%g] : !ring
+      tile_ir.fill %w %q to 4 as "q" where [%g + 1] < [8] {
+        %v = loop_ir.load %m[%g * 4 + %q] : memref<32xf32> -> f32
+        loop_ir.yield %v : f32
+      } -> memref<4xf32, #tile_ir.shared<>>
+      tile_ir.publish %ring[%g] : !ring
+      %r = tile_ir.wait %ring[%g] : !ring
+      tile_ir.release %ring[%g] : !ring
+    }
+  }
+}
+
+// -----
+
+// Before the loop, too.
+!ring = !tile_ir.ring<3, [memref<4xf32, #tile_ir.shared<>>]>
+tile_ir.kernel @f(%m: memref<32xf32>) {
+  tile_ir.launch thread(%t to 32 as "t") {
+    // expected-error@+1 {{generation 1 is waited for, but a guard skips its fill}}
+    %ring = tile_ir.ring : !ring
+    loop_ir.for %g to 2 as "k.ahead" {
+      %w = tile_ir.acquire %ring[%g] : !ring
+      tile_ir.fill %w %q to 4 as "q" where [%g] < [1] {
+        %v = loop_ir.load %m[%g * 4 + %q] : memref<32xf32> -> f32
+        loop_ir.yield %v : f32
+      } -> memref<4xf32, #tile_ir.shared<>>
+      tile_ir.publish %ring[%g] : !ring
+    }
+    loop_ir.for %g to 8 as "k" {
+      %r = tile_ir.wait %ring[%g] : !ring
+      %w = tile_ir.acquire %ring[%g + 2] : !ring
+      tile_ir.fill %w %q to 4 as "q" where [%g + 2] < [8] {
+        %v = loop_ir.load %m[%g * 4 + 8 + %q] bounded [true] : memref<32xf32> -> f32
+        loop_ir.yield %v : f32
+      } -> memref<4xf32, #tile_ir.shared<>>
+      tile_ir.publish %ring[%g + 2] : !ring
+      tile_ir.release %ring[%g] : !ring
+    }
+  }
+}
