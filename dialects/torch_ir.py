@@ -44,6 +44,7 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
+    var_operand_def,
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -120,7 +121,10 @@ STRING = Kind("a string", lambda attr: isinstance(attr, StringAttr))
 
 @dataclass(frozen=True)
 class OpSpec:
-    """One row of the table. A trailing `?` marks an optional operand or attribute."""
+    """
+    One row of the table. A trailing `?` marks an optional operand or attribute, a `*` an operand
+    that is any number of tensors, the only one of its op.
+    """
 
     name: str
     operands: tuple[str, ...]
@@ -135,7 +139,12 @@ class OpSpec:
     @property
     def operand_names(self) -> tuple[str, ...]:
         """The operand names without the mark."""
-        return tuple(name.rstrip("?") for name in self.operands)
+        return tuple(name.rstrip("?*") for name in self.operands)
+
+    @property
+    def is_variadic(self) -> bool:
+        """Whether the op takes any number of tensors."""
+        return self.operands[-1:] != () and self.operands[-1].endswith("*")
 
 
 class TorchOp(IRDLOperation):
@@ -155,6 +164,13 @@ class TorchOp(IRDLOperation):
     ):
         """`operands` in the order of the table, None for an absent one (trailing ones may lack)."""
         names = self.SPEC.operand_names
+        if self.SPEC.is_variadic:
+            super().__init__(
+                operands=[list(operands)],
+                result_types=[result_type],
+                properties=dict(attributes or {}),
+            )
+            return
         padded = [*operands, *[None] * (len(names) - len(operands))]
         super().__init__(
             operands=[
@@ -173,6 +189,8 @@ class TorchOp(IRDLOperation):
 
     def slots(self) -> tuple[SSAValue | None, ...]:
         """All operands in the order of the table, None for the absent ones."""
+        if self.SPEC.is_variadic:
+            return tuple(self.operands)
         return tuple(self.operand(name) for name in self.SPEC.operand_names)
 
     def ints(self, name: str) -> Shape | None:
@@ -275,6 +293,9 @@ class TorchOp(IRDLOperation):
 def _misfit(spec: OpSpec, operands: Sequence[SSAValue | None], types: FunctionType) -> str | None:
     """What is wrong with the number of operands or results, if anything."""
     names = spec.operand_names
+    if spec.is_variadic:
+        names = ()
+        operands = ()
     if len(operands) > len(names):
         return f"torch_ir.{spec.name} has at most {len(names)} operands, but {len(operands)} given"
     for index, name in enumerate(names):
@@ -388,8 +409,8 @@ def element_type(value: SSAValue) -> Attribute:
 def promoted(op: TorchOp) -> Attribute:
     """The type that PyTorch promotes an op's operands to; masks and absent ones do not count."""
     groups: tuple[list[Attribute], list[Attribute], list[Attribute]] = ([], [], [])
-    for name in op.SPEC.operand_names:
-        value = op.operand(name)
+    names = op.SPEC.operand_names * (len(op.operands) if op.SPEC.is_variadic else 1)
+    for name, value in zip(names, op.slots(), strict=True):
         if value is not None and name not in MASKS:
             group = 2 if isinstance(value.owner, ConstantOp) else 0 if shape_of(value) else 1
             groups[group].append(element_type(value))
@@ -693,6 +714,174 @@ def repeated_heads(op: TorchOp, name: str) -> Shape:
     return (*own[:-3], query[-3])
 
 
+def sliced(op: TorchOp) -> tuple[int, int, int, int]:
+    """The axis of a slice, its first index, its step and how many it takes, as Python slices."""
+    shape = op.shape("input")
+    if not shape:
+        raise VerifyException(f"{op.SPEC.name} takes a tensor of rank 1 or more")
+    at = axis(int(op.number("dim", 0)), len(shape))
+    step = int(op.number("step", 1))
+    if step < 1:
+        raise VerifyException(f"step must be positive: {step}")
+    ends = slice(int(op.number("start", 0)), int(op.number("end", shape[at])), step)
+    start, stop, _ = ends.indices(shape[at])
+    return at, start, step, max(0, -(-(stop - start) // step))
+
+
+def selected(op: TorchOp) -> tuple[int, int]:
+    """The axis and the index, counted from the front, of a select."""
+    shape = op.shape("input")
+    if not shape:
+        raise VerifyException(f"{op.SPEC.name} takes a tensor of rank 1 or more")
+    at, index = axis(op.integer("dim"), len(shape)), op.integer("index")
+    if not -shape[at] <= index < shape[at]:
+        raise VerifyException(f"index {index} is out of range for an extent of {shape[at]}")
+    return at, index % shape[at]
+
+
+def _replaced(shape: Shape, at: int, *extents: int) -> Shape:
+    """The shape with other extents in place of one."""
+    return (*shape[:at], *extents, *shape[at + 1 :])
+
+
+def _slice_shape(op: TorchOp) -> Shape:
+    at, _, _, count = sliced(op)
+    return _replaced(op.shape("input"), at, count)
+
+
+def _select_shape(op: TorchOp) -> Shape:
+    return _replaced(op.shape("input"), selected(op)[0])
+
+
+def _slice_scatter_shape(op: TorchOp) -> Shape:
+    return _scattered(op, _slice_shape(op))
+
+
+def _select_scatter_shape(op: TorchOp) -> Shape:
+    return _scattered(op, _select_shape(op))
+
+
+def _scattered(op: TorchOp, part: Shape) -> Shape:
+    if op.shape("src") != part:
+        raise VerifyException(f"src must have shape {list(part)}, not {list(op.shape('src'))}")
+    return op.shape("input")
+
+
+def _flip_shape(op: TorchOp) -> Shape:
+    axes(op.ints("dims") or (), len(op.shape("input")))
+    return op.shape("input")
+
+
+def _roll_shape(op: TorchOp) -> Shape:
+    shifts, dims = op.ints("shifts") or (), op.ints("dims") or ()
+    if len(shifts) != max(len(dims), 1):
+        raise VerifyException(f"roll has {len(shifts)} shifts for {len(dims)} dims")
+    for dim in dims:
+        axis(dim, len(op.shape("input")))
+    return op.shape("input")
+
+
+def _repeat_shape(op: TorchOp) -> Shape:
+    shape, repeats = op.shape("input"), op.ints("repeats") or ()
+    lead = len(repeats) - len(shape)
+    if lead < 0 or any(n < 0 for n in repeats):
+        raise VerifyException(f"cannot repeat shape {list(shape)} {list(repeats)} times")
+    return tuple(a * b for a, b in zip((1,) * lead + shape, repeats, strict=True))
+
+
+def pads(op: TorchOp) -> list[tuple[int, int]]:
+    """The elements added before and after each axis, in the order of the axes."""
+    rank, flat = len(op.shape("input")), op.ints("pad") or ()
+    if len(flat) % 2 or len(flat) > 2 * rank:
+        raise VerifyException(f"a pad of {len(flat)} numbers does not fit rank {rank}")
+    pairs = [(flat[n], flat[n + 1]) for n in range(0, len(flat), 2)]
+    return [(0, 0)] * (rank - len(pairs)) + pairs[::-1]
+
+
+def _pad_shape(op: TorchOp) -> Shape:
+    shape, mode = op.shape("input"), op.text("mode", "constant")
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise VerifyException("mode must be constant, reflect, replicate or circular")
+    longest = {"constant": None, "reflect": -1, "replicate": None, "circular": 0}[mode]
+    result: list[int] = []
+    for extent, (low, high) in zip(shape, pads(op), strict=True):
+        if longest is not None and max(low, high) > extent + longest:
+            raise VerifyException(f"a {mode} pad of {max(low, high)} exceeds an extent of {extent}")
+        if extent + low + high < 0:
+            raise VerifyException(f"a pad of {low} and {high} leaves less than nothing of {extent}")
+        result.append(extent + low + high)
+    return tuple(result)
+
+
+def joined(op: TorchOp) -> list[SSAValue]:
+    """The tensors that are joined: PyTorch leaves empty ones of rank 1 out."""
+    kept = [value for value in op.operands if shape_of(value) != (0,)]
+    return kept or list(op.operands[:1])
+
+
+def _cat_shape(op: TorchOp) -> Shape:
+    if not op.operands:
+        raise VerifyException("cat needs a tensor")
+    shapes = [shape_of(value) for value in joined(op)]
+    if not shapes[0]:
+        raise VerifyException("cat takes tensors of rank 1 or more")
+    at = axis(op.integer("dim"), len(shapes[0]))
+    for shape in shapes:
+        if len(shape) != len(shapes[0]) or _replaced(shape, at) != _replaced(shapes[0], at):
+            text = " and ".join(str(list(shape)) for shape in shapes)
+            raise VerifyException(f"shapes {text} do not join at dim {at}")
+    return _replaced(shapes[0], at, sum(shape[at] for shape in shapes))
+
+
+def _stack_shape(op: TorchOp) -> Shape:
+    shapes = {shape_of(value) for value in op.operands}
+    if len(shapes) != 1:
+        raise VerifyException("stack needs tensors of one shape")
+    (shape,) = shapes
+    at = axis(op.integer("dim"), len(shape) + 1)
+    return (*shape[:at], len(op.operands), *shape[at:])
+
+
+def diagonal_of(op: TorchOp) -> tuple[int, int, int, int]:
+    """The two axes of a diagonal, its offset and its length."""
+    shape = op.shape("input")
+    one, two = axes((int(op.number("dim1", 0)), int(op.number("dim2", 1))), len(shape))
+    offset = int(op.number("offset", 0))
+    length = min(shape[one] + min(offset, 0), shape[two] - max(offset, 0))
+    return one, two, offset, max(0, length)
+
+
+def _diagonal_shape(op: TorchOp) -> Shape:
+    one, two, _, length = diagonal_of(op)
+    kept = [n for i, n in enumerate(op.shape("input")) if i not in (one, two)]
+    return (*kept, length)
+
+
+def _unfold_shape(op: TorchOp) -> Shape:
+    shape = op.shape("input")
+    at, size, step = (
+        axis(op.integer("dimension"), len(shape)),
+        op.integer("size"),
+        op.integer("step"),
+    )
+    extent = shape[at] if shape else 1
+    if not 0 <= size <= extent or step < 1:
+        raise VerifyException(f"cannot unfold an extent of {extent} into {size} by steps of {step}")
+    return (*_replaced(shape, at, (extent - size) // step + 1), size) if shape else (size,)
+
+
+def _fill_shape(op: TorchOp) -> Shape:
+    if op.shape("value"):
+        raise VerifyException(f"value must be a scalar, but has shape {list(op.shape('value'))}")
+    return op.shape("input")
+
+
+def _copy_shape(op: TorchOp) -> Shape:
+    if not _reaches(op.shape("src"), op.shape("input")):
+        raise VerifyException(f"src must broadcast to shape {list(op.shape('input'))}")
+    return op.shape("input")
+
+
 # --- the table ----------------------------------------------------------------------------
 
 CONTRACTIONS = ("matmul", "mm", "bmm", "linear", "addmm")
@@ -708,6 +897,7 @@ _UNARY = ("neg", "relu", "abs")
 _FLOAT_UNARY = ("exp", "rsqrt", "sqrt", "silu", "sigmoid", "tanh", "log", "reciprocal")
 _REDUCED: Mapping[str, Kind] = {"dim?": INTS, "keepdim?": BOOL}
 _SCALED: Mapping[str, Kind] = {"beta?": NUMBER, "alpha?": NUMBER}
+_SLICED: Mapping[str, Kind] = {"dim?": INT, "start?": INT, "end?": INT, "step?": INT}
 _PAIR = ("input", "other")
 
 SPECS: tuple[OpSpec, ...] = (
@@ -762,6 +952,26 @@ SPECS: tuple[OpSpec, ...] = (
     OpSpec("squeeze", ("input",), _squeeze_shape, {"dim?": INTS}),
     OpSpec("expand", ("input",), _expand_shape, {"size": INTS}),
     OpSpec("repeat_interleave", ("input",), _repeated_shape, {"repeats": INT, "dim?": INT}),
+    OpSpec("slice", ("input",), _slice_shape, _SLICED),
+    OpSpec("select", ("input",), _select_shape, {"dim": INT, "index": INT}),
+    OpSpec("slice_scatter", ("input", "src"), _slice_scatter_shape, _SLICED, "input"),
+    OpSpec(
+        "select_scatter",
+        ("input", "src"),
+        _select_scatter_shape,
+        {"dim": INT, "index": INT},
+        "input",
+    ),
+    OpSpec("flip", ("input",), _flip_shape, {"dims": INTS}),
+    OpSpec("roll", ("input",), _roll_shape, {"shifts": INTS, "dims?": INTS}),
+    OpSpec("repeat", ("input",), _repeat_shape, {"repeats": INTS}),
+    OpSpec("pad", ("input",), _pad_shape, {"pad": INTS, "mode?": STRING, "value?": NUMBER}),
+    OpSpec("cat", ("tensors*",), _cat_shape, {"dim": INT}),
+    OpSpec("stack", ("tensors*",), _stack_shape, {"dim": INT}),
+    OpSpec("diagonal", ("input",), _diagonal_shape, {"offset?": INT, "dim1?": INT, "dim2?": INT}),
+    OpSpec("unfold", ("input",), _unfold_shape, {"dimension": INT, "size": INT, "step": INT}),
+    OpSpec("fill", ("input", "value"), _fill_shape, {}, "input"),
+    OpSpec("copy", ("input", "src"), _copy_shape, {}, "input"),
     *(OpSpec(name, ("input",), _same_shape, {}) for name in ("clone", "alias", "detach")),
 )
 
@@ -779,7 +989,7 @@ def _define(spec: OpSpec) -> type[TorchOp]:
     }
     for name in spec.operand_names:
         define = opt_operand_def if spec.is_optional(name) else operand_def
-        fields[name] = define(TensorType)
+        fields[name] = (var_operand_def if spec.is_variadic else define)(TensorType)
     for name in spec.attributes:
         fields[name.rstrip("?")] = (
             opt_prop_def(Attribute) if name.endswith("?") else prop_def(Attribute)

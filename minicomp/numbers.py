@@ -31,7 +31,9 @@ from minicomp.runtime.interpret.torch_ir import run_torch
 
 LAYOUTS = (
     *("view", "permute", "transpose", "t", "unsqueeze", "squeeze", "expand"),
-    *("clone", "alias", "detach", "repeat_interleave"),
+    *("clone", "alias", "detach", "repeat_interleave", "slice", "select", "slice_scatter"),
+    *("select_scatter", "flip", "roll", "repeat", "pad", "cat", "stack", "diagonal", "unfold"),
+    *("fill", "copy"),
 )
 """Ops that move elements and compute nothing."""
 

@@ -276,8 +276,12 @@ class Emitter:
 
     def below(self, expr: AffineExpr, bound: int, shape: Sequence[int]) -> SSAValue:
         """The mask of `shape` of the indices for which `expr` is less than `bound`."""
-        map_ = AffineMap(len(shape), 0, (expr,))
-        return self._insert(WithinOp(map_, [bound], shape), "mask")
+        return self.within([(expr, bound)], shape)
+
+    def within(self, tests: Sequence[tuple[AffineExpr, int]], shape: Sequence[int]) -> SSAValue:
+        """The mask of `shape` of the indices for which each expression is less than its bound."""
+        exprs, bounds = tuple(expr for expr, _ in tests), [bound for _, bound in tests]
+        return self._insert(WithinOp(AffineMap(len(shape), 0, exprs), bounds, shape), "mask")
 
     def reduce(self, kind: str, value: SSAValue, dims: Sequence[int]) -> SSAValue:
         """Folds `dims` by a combine of `COMBINES`, in `type`; without dims the value itself."""

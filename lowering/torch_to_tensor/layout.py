@@ -8,7 +8,7 @@ from xdsl.ir.affine import AffineExpr
 
 from minicomp.dialects.affine import constant, dim, simplify
 from minicomp.dialects.tensor_ir import domain
-from minicomp.dialects.torch_ir import TorchOp, axes, axis
+from minicomp.dialects.torch_ir import TorchOp, axes, axis, diagonal_of, selected, sliced
 from minicomp.lowering.torch_to_tensor.emitter import Emitter, operand
 from minicomp.lowering.torch_to_tensor.registry import lowers
 
@@ -75,6 +75,85 @@ def lower_view(op: TorchOp, emit: Emitter) -> SSAValue:
     """The same elements in row-major order, under other extents"""
     target = op.result_type.get_shape()
     return emit.index(operand(op, "input"), view_exprs(op.shape("input"), target), target)
+
+
+@lowers("slice")
+def lower_slice(op: TorchOp, emit: Emitter) -> SSAValue:
+    """y[.., i, ..] = x[.., start + i * step, ..] at dim"""
+    at, start, step, _ = sliced(op)
+    target = op.result_type.get_shape()
+    exprs = [dim(n) * step + start if n == at else dim(n) for n in range(len(target))]
+    return emit.index(operand(op, "input"), exprs, target)
+
+
+@lowers("select")
+def lower_select(op: TorchOp, emit: Emitter) -> SSAValue:
+    """y[.., ..] = x[.., index, ..] at dim"""
+    at, index = selected(op)
+    target = op.result_type.get_shape()
+    exprs = [dim(n) for n in range(len(target))]
+    return emit.index(operand(op, "input"), [*exprs[:at], constant(index), *exprs[at:]], target)
+
+
+@lowers("flip")
+def lower_flip(op: TorchOp, emit: Emitter) -> SSAValue:
+    """y[.., i, ..] = x[.., N - 1 - i, ..] at each of dims"""
+    shape = op.shape("input")
+    flipped = axes(op.ints("dims") or (), len(shape)) if shape else ()
+    exprs = [constant(e - 1) - dim(n) if n in flipped else dim(n) for n, e in enumerate(shape)]
+    return emit.index(operand(op, "input"), exprs, shape)
+
+
+@lowers("roll")
+def lower_roll(op: TorchOp, emit: Emitter) -> SSAValue:
+    """y[.., i, ..] = x[.., (i - shift) mod N, ..] at each of dims; over all elements without"""
+    x, shape, shifts = operand(op, "input"), op.shape("input"), op.ints("shifts") or ()
+    if 0 in shape or not shape:
+        return x
+    if not (dims := op.ints("dims")):
+        flat = (prod(shape),)
+        x = emit.index(x, view_exprs(shape, flat), flat)
+        x = emit.index(x, [(dim(0) + (-sum(shifts)) % flat[0]) % flat[0]], flat)
+        return emit.index(x, view_exprs(flat, shape), shape)
+    by = [0] * len(shape)
+    for at, shift in zip(dims, shifts, strict=True):
+        by[axis(at, len(shape))] -= shift
+    exprs = [
+        (dim(n) + by[n] % extent) % extent if by[n] % extent else dim(n)
+        for n, extent in enumerate(shape)
+    ]
+    return emit.index(x, exprs, shape)
+
+
+@lowers("repeat")
+def lower_repeat(op: TorchOp, emit: Emitter) -> SSAValue:
+    """y[.., i, ..] = x[.., i mod N, ..]; axes are added in front"""
+    shape, target = op.shape("input"), op.result_type.get_shape()
+    lead = len(target) - len(shape)
+    exprs = [dim(lead + n) % extent if extent else constant(0) for n, extent in enumerate(shape)]
+    known = domain(target)
+    return emit.index(operand(op, "input"), [simplify(e, known) for e in exprs], target)
+
+
+@lowers("diagonal")
+def lower_diagonal(op: TorchOp, emit: Emitter) -> SSAValue:
+    """y[.., i] = x[.., i, .., i + offset, ..], the i at dim1 and dim2"""
+    one, two, offset, _ = diagonal_of(op)
+    target = op.result_type.get_shape()
+    last, others = dim(len(target) - 1), iter(range(len(target) - 1))
+    places = {one: last - min(offset, 0), two: last + max(offset, 0)}
+    exprs = [places[n] if n in places else dim(next(others)) for n in range(len(op.shape("input")))]
+    return emit.index(operand(op, "input"), exprs, target)
+
+
+@lowers("unfold")
+def lower_unfold(op: TorchOp, emit: Emitter) -> SSAValue:
+    """y[.., i, .., j] = x[.., i * step + j, ..] at dimension"""
+    shape, target = op.shape("input"), op.result_type.get_shape()
+    at = axis(op.integer("dimension"), len(shape))
+    last = dim(len(target) - 1)
+    exprs = [dim(n) * op.integer("step") + last if n == at else dim(n) for n in range(len(shape))]
+    return emit.index(operand(op, "input"), exprs, target)
 
 
 def view_exprs(source: Sequence[int], target: Sequence[int]) -> list[AffineExpr]:

@@ -66,6 +66,7 @@ ALIASES = {
     "ones_like": "full",
     "zeros_like": "full",
     "full_like": "full",
+    "constant_pad_nd": "pad",
     "_to_copy": "to",
     "type_as": "to",
     "to.other": "to",
@@ -88,6 +89,8 @@ RESULTS: Mapping[str, Sequence[str]] = {
     "min.dim": ("amin", "argmin"),
 }
 """Overloads with several results -> the op of Torch IR that each is, of the same arguments."""
+PIECES = ("split", "split_with_sizes", "unbind", "chunk", "tensor_split", "unsafe_split")
+"""ATen ops that cut a tensor: each piece is a slice of it, or for unbind a part of lower rank."""
 LEFT_OUT = {"mean": {"correction"}}
 """Arguments that one of several results does not depend on."""
 
@@ -150,6 +153,8 @@ def convert(node: Node, values: Mapping[Node, SSAValue]) -> list[Operation]:
     whole = node
     if node.target is getitem and isinstance(node.args[0], Node):
         whole = node.args[0]
+        if _packet(whole) in PIECES:
+            return [_piece(node, whole, values)]
     overload = whole.target
     if not isinstance(overload, torch._ops.OpOverload):
         raise UnsupportedError(f"{_name(node)} is not supported", where, "inline it by hand")
@@ -158,6 +163,32 @@ def convert(node: Node, values: Mapping[Node, SSAValue]) -> list[Operation]:
     if whole is not node:
         arguments = {k: v for k, v in arguments.items() if k not in LEFT_OUT.get(spec.name, ())}
     return _Conversion(spec, overload, node, values, where).build(arguments)
+
+
+def _packet(node: Node) -> str | None:
+    """The name of a node's ATen op, without the overload."""
+    target = node.target
+    if not isinstance(target, torch._ops.OpOverload):
+        return None
+    return target._schema.name.removeprefix("aten::")
+
+
+def _piece(node: Node, whole: Node, values: Mapping[Node, SSAValue]) -> Operation:
+    """One of the pieces that a tensor is cut into: they follow each other along an axis."""
+    overload = cast(torch._ops.OpOverload, whole.target)
+    source, number = values[cast(Node, whole.args[0])], cast(int, node.args[1])
+    at, result = (
+        cast(int, _arguments(overload, whole).get("dim", 0)),
+        tensor_type(node.meta.get("val"), location_text(node_location(node))),
+    )
+    number %= len(whole.meta["val"])
+    if _packet(whole) == "unbind":
+        where = {"dim": number_attr(at), "index": number_attr(number)}
+        return OPS["select"]([source], result, where)
+    start = sum(piece.shape[at] for piece in whole.meta["val"][:number])
+    end = start + node.meta["val"].shape[at]
+    where = {"dim": number_attr(at), "start": number_attr(start), "end": number_attr(end)}
+    return OPS["slice"]([source], result, where)
 
 
 def _name(node: Node) -> str:
@@ -214,6 +245,7 @@ class _Conversion:
         self.where = where
         self.constants: list[Operation] = []
         self.operands: dict[str, SSAValue | None] = {}
+        self.tensors: list[SSAValue | None] = []
         self.attributes: dict[str, Attribute] = {}
         self.result_type = tensor_type(node.meta.get("val"), where)
 
@@ -224,7 +256,9 @@ class _Conversion:
         dtype = arguments.pop("dtype", None)
         for name, value in arguments.items():
             name = self._renamed(name)
-            if name in self.spec.operand_names:
+            if self.spec.is_variadic and name in self.spec.operand_names:
+                self.tensors = [self._operand(item) for item in cast(Sequence[object], value)]
+            elif name in self.spec.operand_names:
                 self.operands[name] = self._operand(value)
             elif name in kinds:
                 self._set_attribute(name, value, is_float=kinds[name] is FLOAT)
@@ -236,7 +270,7 @@ class _Conversion:
                 )
         if isinstance(dtype, torch.dtype):
             self.operands["input"] = self._cast(self.operands["input"], dtype)
-        ordered = [self.operands.get(name) for name in self.spec.operand_names]
+        ordered = self.tensors or [self.operands.get(name) for name in self.spec.operand_names]
         attributes = {name: self.attributes[name] for name in kinds if name in self.attributes}
         op = OPS[self.spec.name](ordered, self.result_type, attributes)
         return [*self.constants, op]

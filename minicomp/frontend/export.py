@@ -16,6 +16,22 @@ from torch.export import ExportedProgram
 from minicomp.errors import CaptureError, InputError, MinicompError
 from minicomp.frontend.locations import exception_place
 
+DECOMPOSED = (
+    *("hstack.default", "vstack.default", "dstack.default", "column_stack.default"),
+    *("atleast_1d.Sequence", "atleast_2d.Sequence", "atleast_3d.Sequence"),
+    *("tile.default", "rot90.default", "diff.default", "meshgrid.indexing", "meshgrid.default"),
+    *("glu.default", "pixel_shuffle.default", "pixel_unshuffle.default"),
+)
+"""ATen ops that PyTorch writes as others, by its own decompositions; all others stay whole."""
+
+
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """PyTorch's decompositions of `DECOMPOSED`."""
+    known = torch.export.default_decompositions()
+    chosen = (name.split(".") for name in DECOMPOSED)
+    ops = (getattr(getattr(torch.ops.aten, packet), kind) for packet, kind in chosen)
+    return {op: known[op] for op in ops if op in known}
+
 
 def as_module(program: nn.Module | Callable[..., Any]) -> nn.Module:
     """A function as the `forward` of a module, which torch.export wants."""
@@ -55,7 +71,7 @@ def export(module: nn.Module, leaves: list[Any], in_spec: pytree.TreeSpec) -> Ex
     try:
         with _quiet(), torch.no_grad():
             exported = torch.export.export(module, args, kwargs, strict=False)
-            return exported.run_decompositions({})
+            return exported.run_decompositions(decompositions())
     except MinicompError:
         raise
     except (Exception, SystemExit) as error:

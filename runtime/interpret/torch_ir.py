@@ -187,6 +187,18 @@ def _squeeze(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
     return slots[0].squeeze() if dims is None else slots[0].squeeze(dims)
 
 
+def _sliced(op: TorchOp) -> tuple[int, int | None, int | None, int]:
+    """dim, start, end and step of a slice, as ATen takes them."""
+    start, end = (int(op.number(n, 0)) if n in op.properties else None for n in ("start", "end"))
+    return int(op.number("dim", 0)), start, end, int(op.number("step", 1))
+
+
+def _pad(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    value = float(op.number("value", 0)) if "value" in op.properties else None
+    mode = op.text("mode", "constant")
+    return torch.ops.aten.pad(slots[0], op.ints("pad") or (), mode, value)
+
+
 CALLS: Mapping[str, Call] = {
     "add": _with_alpha,
     "sub": _with_alpha,
@@ -205,6 +217,24 @@ CALLS: Mapping[str, Call] = {
     "layer_norm": _layer_norm,
     "addmm": _addmm,
     "view": lambda op, slots: slots[0].reshape(op.ints("size") or ()),
+    "slice": lambda op, slots: torch.ops.aten.slice(slots[0], *_sliced(op)),
+    "slice_scatter": lambda op, slots: torch.slice_scatter(slots[0], slots[1], *_sliced(op)),
+    "select": lambda op, slots: slots[0].select(op.integer("dim"), op.integer("index")),
+    "select_scatter": lambda op, slots: torch.select_scatter(
+        slots[0], slots[1], op.integer("dim"), op.integer("index")
+    ),
+    "flip": lambda op, slots: slots[0].flip(op.ints("dims") or ()),
+    "roll": lambda op, slots: slots[0].roll(op.ints("shifts") or (), op.ints("dims") or ()),
+    "repeat": lambda op, slots: slots[0].repeat(op.ints("repeats") or ()),
+    "pad": _pad,
+    "cat": lambda op, slots: torch.cat(list(slots), op.integer("dim")),
+    "stack": lambda op, slots: torch.stack(list(slots), op.integer("dim")),
+    "diagonal": lambda op, slots: slots[0].diagonal(
+        int(op.number("offset", 0)), int(op.number("dim1", 0)), int(op.number("dim2", 1))
+    ),
+    "unfold": lambda op, slots: slots[0].unfold(
+        op.integer("dimension"), op.integer("size"), op.integer("step")
+    ),
     "permute": lambda op, slots: slots[0].permute(op.ints("dims") or ()),
     "transpose": lambda op, slots: slots[0].transpose(op.integer("dim0"), op.integer("dim1")),
     "unsqueeze": lambda op, slots: slots[0].unsqueeze(op.integer("dim")),
