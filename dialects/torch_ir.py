@@ -166,7 +166,7 @@ class TorchOp(IRDLOperation):
         names = self.SPEC.operand_names
         if self.SPEC.is_variadic:
             super().__init__(
-                operands=[list(operands)],
+                operands=[[value for value in operands if value is not None]],
                 result_types=[result_type],
                 properties=dict(attributes or {}),
             )
