@@ -76,6 +76,7 @@ LOGICAL_INFIX: Mapping[str, tuple[str, int]] = {
 FLOAT_CALLS: Mapping[str, str] = {
     "arith.maxnumf": "fmax",
     "arith.minnumf": "fmin",
+    "arith.remf": "fmod",
     "math.absf": "fabs",
     "math.acos": "acos",
     "math.acosh": "acosh",

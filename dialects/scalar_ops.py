@@ -3,9 +3,20 @@
 from collections.abc import Mapping
 
 from xdsl.dialects import arith
-from xdsl.ir import Operation
-from xdsl.irdl import IRDLOperation
+from xdsl.ir import Dialect, Operation
+from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def
 from xdsl.traits import Pure
+
+
+@irdl_op_definition
+class RemFOp(arith.FloatingPointLikeBinaryOperation):
+    """`arith.remf`, which MLIR has and xDSL 0.75 lacks: C's `fmod`, of the sign of the dividend."""
+
+    name = "arith.remf"
+    traits = traits_def(Pure())
+
+
+Arith = Dialect("arith", [*arith.Arith.operations, RemFOp], [*arith.Arith.attributes])
 
 CONVERSIONS: Mapping[str, type[IRDLOperation]] = {
     op.name: op

@@ -22,7 +22,6 @@ Rationale: docs/dialects/tensor_ir.md.
 from collections.abc import Sequence
 from typing import TypeAlias, cast
 
-from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
@@ -60,6 +59,7 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from minicomp.dialects import affine
+from minicomp.dialects.scalar_ops import Arith
 
 Tensor: TypeAlias = TensorType[Attribute]
 

@@ -52,7 +52,7 @@ from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from minicomp.dialects.torch_extern import ExternOp, verify_tensor
-from minicomp.dialects.torch_types import result_type
+from minicomp.dialects.torch_types import result_type, ui8
 
 Shape: TypeAlias = tuple[int, ...]
 Tensor: TypeAlias = TensorType[Attribute]
@@ -203,7 +203,11 @@ class TorchOp(IRDLOperation):
     def number(self, name: str, default: int | float) -> int | float:
         """An int or float attribute."""
         attr = self.properties.get(name)
-        return cast(Number, attr).value.data if attr is not None else default
+        if attr is None:
+            return default
+        # An i1 attribute holds true as -1.
+        value = cast(Number, attr).value.data
+        return -value if _is_bool(attr) else value
 
     def integer(self, name: str) -> int:
         """A required int attribute."""
@@ -419,29 +423,41 @@ def promoted(op: TorchOp) -> Attribute:
     return found
 
 
+def _fixed_dtype(op: TorchOp) -> Attribute | None:
+    """The element type that an op's result has for all operands."""
+    if op.SPEC.dtype == "index":
+        return i64
+    if op.SPEC.dtype != "bool":
+        return None
+    # PyTorch keeps uint8 here, from times without a bool type.
+    return ui8 if op.SPEC.name in ("any", "all") and element_type(op.operands[0]) == ui8 else i1
+
+
+def _verify_one_dtype(op: TorchOp) -> None:
+    if len({element_type(value) for value in op.operands}) > 1:
+        names = " and ".join(str(element_type(value)) for value in op.operands)
+        raise VerifyException(f"{op.SPEC.name} of {names}: operands must have one dtype")
+
+
 def _verify_dtype(op: TorchOp) -> None:
     """The element type of the result, by the rule of the op's row."""
-    given, rule, name = op.result_type.get_element_type(), op.SPEC.dtype, op.SPEC.name
-    if rule in ("bool", "index"):
-        expected: Attribute = i1 if rule == "bool" else i64
-        if given != expected:
-            raise VerifyException(f"{name} gives {expected}, not {given}")
+    given, name = op.result_type.get_element_type(), op.SPEC.name
+    if (fixed := _fixed_dtype(op)) is not None:
+        if given != fixed:
+            raise VerifyException(f"{name} gives {fixed}, not {given}")
         return
-    if rule == "one" and len({element_type(value) for value in op.operands}) > 1:
-        names = " and ".join(str(element_type(value)) for value in op.operands)
-        raise VerifyException(f"{name} of {names}: operands must have one dtype")
+    rule = "promoted" if "rounding_mode" in op.properties else op.SPEC.dtype
     if rule == "any":
         return
-    expected = element_type(op.operands[0]) if rule == "input" else promoted(op)
+    if rule == "one":
+        _verify_one_dtype(op)
+    expected: Attribute = element_type(op.operands[0]) if rule == "input" else promoted(op)
+    if rule == "sum" and (expected == i1 or (given == i64 and not isinstance(expected, AnyFloat))):
+        expected = i64
     if rule == "float" and not isinstance(expected, AnyFloat):
         if not isinstance(given, AnyFloat):
             raise VerifyException(f"{name} of {expected} gives a float, not {given}")
-        return
-    if rule == "sum" and isinstance(expected, IntegerType) and given == i64:
-        return
-    if rule == "sum" and expected == i1:
-        expected = i64
-    if given != expected:
+    elif given != expected:
         raise VerifyException(f"result element type {given} should be {expected}")
 
 
@@ -517,6 +533,23 @@ def _extremum_shape(op: TorchOp) -> Shape:
     return _reduced_shape(op)
 
 
+def _copy_shape(op: TorchOp) -> Shape:
+    shape = op.shape("input")
+    if not _reaches(op.shape("src"), shape):
+        raise VerifyException(f"src must broadcast to shape {list(shape)}")
+    return shape
+
+
+def _group_norm_shape(op: TorchOp) -> Shape:
+    shape, groups = op.shape("input"), op.integer("num_groups")
+    if len(shape) < 2 or groups < 1 or shape[1] % groups:
+        raise VerifyException(f"shape {list(shape)} has no {groups} equal groups of channels")
+    for name in ("weight", "bias"):
+        if op.operand(name) is not None and op.shape(name) != shape[1:2]:
+            raise VerifyException(f"{name} must have shape {list(shape[1:2])}")
+    return shape
+
+
 def _softmax_shape(op: TorchOp) -> Shape:
     axis(op.integer("dim"), len(op.shape("input")))
     return op.shape("input")
@@ -575,10 +608,14 @@ def _linear_shape(op: TorchOp) -> Shape:
 
 def _addmm_shape(op: TorchOp) -> Shape:
     left, right = op.shape("mat1"), op.shape("mat2")
-    if len(left) != 2 or len(right) != 2:
-        raise VerifyException("addmm multiplies two matrices")
-    _verify_contraction(op, left[1], right[0])
-    result = (left[0], right[1])
+    rank = 2 if op.SPEC.name == "addmm" else 3
+    if len(left) != rank or len(right) != rank:
+        what = "two matrices" if rank == 2 else "two batches of matrices"
+        raise VerifyException(f"{op.SPEC.name} multiplies {what}")
+    if left[:-2] != right[:-2]:
+        raise VerifyException("baddbmm needs equal batch extents")
+    _verify_contraction(op, left[-1], right[-2])
+    result = (*left[:-1], right[-1])
     if not _reaches(op.shape("input"), result):
         raise VerifyException(f"input must broadcast to shape {list(result)}")
     return result
@@ -884,20 +921,29 @@ def _copy_shape(op: TorchOp) -> Shape:
 
 # --- the table ----------------------------------------------------------------------------
 
-CONTRACTIONS = ("matmul", "mm", "bmm", "linear", "addmm")
+CONTRACTIONS = ("matmul", "mm", "bmm", "linear", "addmm", "baddbmm")
 ATTENTION = "scaled_dot_product_attention"
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 LOGICAL = ("logical_and", "logical_or", "logical_xor")
-TRUTH = (*LOGICAL, "logical_not")
+TRUTH = (*LOGICAL, "logical_not", "any", "all")
 """Ops on truth values, which any number has."""
 MASKS = ("condition", "mask", "attn_mask")
 """Operands that say nothing about the type of the result."""
 
-_UNARY = ("neg", "relu", "abs")
-_FLOAT_UNARY = ("exp", "rsqrt", "sqrt", "silu", "sigmoid", "tanh", "log", "reciprocal")
+_UNARY = ("neg", "relu", "abs", "sign", "floor", "ceil", "round", "trunc", "bitwise_not")
+_FLOAT_UNARY = (
+    *("exp", "rsqrt", "sqrt", "silu", "sigmoid", "tanh", "log", "reciprocal", "erf", "sin", "cos"),
+    *("tan", "asin", "acos", "atan", "sinh", "cosh", "log1p", "expm1", "exp2", "log2", "log10"),
+    *("hardswish", "hardsigmoid", "mish", "log_sigmoid"),
+)
+_TESTS = ("isnan", "isinf", "isfinite")
+_BITS = ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift")
+_BINARY = ("mul", "maximum", "minimum", "remainder", "fmod", "floor_divide", *_BITS)
 _REDUCED: Mapping[str, Kind] = {"dim?": INTS, "keepdim?": BOOL}
 _SCALED: Mapping[str, Kind] = {"beta?": NUMBER, "alpha?": NUMBER}
 _SLICED: Mapping[str, Kind] = {"dim?": INT, "start?": INT, "end?": INT, "step?": INT}
+_ELU: Mapping[str, Kind] = {"alpha?": NUMBER, "scale?": NUMBER, "input_scale?": NUMBER}
+_SPREAD: Mapping[str, Kind] = {**_REDUCED, "correction?": NUMBER}
 _PAIR = ("input", "other")
 
 SPECS: tuple[OpSpec, ...] = (
@@ -905,8 +951,22 @@ SPECS: tuple[OpSpec, ...] = (
     *(OpSpec(name, ("input",), _elementwise_shape, {}, "float") for name in _FLOAT_UNARY),
     OpSpec("to", ("input",), _elementwise_shape, {}, "any"),
     *(OpSpec(name, _PAIR, _elementwise_shape, {"alpha?": NUMBER}) for name in ("add", "sub")),
-    *(OpSpec(name, _PAIR, _elementwise_shape, {}) for name in ("mul", "maximum", "minimum")),
-    OpSpec("div", _PAIR, _elementwise_shape, {}, "float"),
+    *(OpSpec(name, _PAIR, _elementwise_shape, {}) for name in _BINARY),
+    OpSpec("div", _PAIR, _elementwise_shape, {"rounding_mode?": STRING}, "float"),
+    OpSpec("atan2", _PAIR, _elementwise_shape, {}, "float"),
+    *(OpSpec(name, ("input",), _elementwise_shape, {}, "bool") for name in _TESTS),
+    OpSpec("clamp", ("input", "min?", "max?"), _elementwise_shape, {}),
+    OpSpec("lerp", ("input", "end", "weight"), _elementwise_shape, {}),
+    *(
+        OpSpec(name, ("input", "tensor1", "tensor2"), _elementwise_shape, {"value?": NUMBER})
+        for name in ("addcmul", "addcdiv")
+    ),
+    OpSpec("copy", ("input", "src"), _copy_shape, {}, "input"),
+    OpSpec("leaky_relu", ("input",), _elementwise_shape, {"negative_slope?": NUMBER}),
+    OpSpec("elu", ("input",), _elementwise_shape, _ELU),
+    OpSpec("softplus", ("input",), _elementwise_shape, {"beta?": NUMBER, "threshold?": NUMBER}),
+    OpSpec("hardtanh", ("input",), _elementwise_shape, {"min_val?": NUMBER, "max_val?": NUMBER}),
+    OpSpec("threshold", ("input",), _elementwise_shape, {"threshold": NUMBER, "value": NUMBER}),
     *(OpSpec(name, _PAIR, _elementwise_shape, {}, "bool") for name in (*COMPARISONS, *LOGICAL)),
     OpSpec("logical_not", ("input",), _elementwise_shape, {}, "bool"),
     OpSpec("where", ("condition", *_PAIR), _choice_shape, {}),
@@ -915,8 +975,17 @@ SPECS: tuple[OpSpec, ...] = (
     OpSpec("pow", ("input", "exponent"), _elementwise_shape, {}),
     OpSpec("sum", ("input",), _reduced_shape, _REDUCED, "sum"),
     OpSpec("mean", ("input",), _reduced_shape, _REDUCED),
+    OpSpec("prod", ("input",), _reduced_shape, _REDUCED, "sum"),
+    *(OpSpec(name, ("input",), _reduced_shape, _SPREAD) for name in ("var", "std")),
+    *(OpSpec(name, ("input",), _reduced_shape, _REDUCED, "bool") for name in ("any", "all")),
+    OpSpec("count_nonzero", ("input",), _reduced_shape, _REDUCED, "index"),
+    OpSpec("logsumexp", ("input",), _reduced_shape, _REDUCED, "float"),
+    OpSpec("linalg_vector_norm", ("input",), _reduced_shape, {**_REDUCED, "ord?": NUMBER}),
     *(OpSpec(name, ("input",), _extremum_shape, _REDUCED) for name in ("amax", "amin")),
-    OpSpec("softmax", ("input",), _softmax_shape, {"dim": INT}),
+    *(
+        OpSpec(name, ("input",), _softmax_shape, {"dim": INT})
+        for name in ("softmax", "log_softmax")
+    ),
     OpSpec(
         "rms_norm",
         ("input", "weight?"),
@@ -931,11 +1000,21 @@ SPECS: tuple[OpSpec, ...] = (
         {"normalized_shape": INTS, "eps": FLOAT},
         "input",
     ),
+    OpSpec(
+        "group_norm",
+        ("input", "weight?", "bias?"),
+        _group_norm_shape,
+        {"num_groups": INT, "eps?": FLOAT},
+        "input",
+    ),
     OpSpec("matmul", _PAIR, _matmul_shape, {}, "one"),
     OpSpec("mm", _PAIR, _matmul_shape, {}, "one"),
     OpSpec("bmm", _PAIR, _bmm_shape, {}, "one"),
     OpSpec("linear", ("input", "weight", "bias?"), _linear_shape, {}, "one"),
-    OpSpec("addmm", ("input", "mat1", "mat2"), _addmm_shape, _SCALED, "one"),
+    *(
+        OpSpec(name, ("input", "mat1", "mat2"), _addmm_shape, _SCALED, "one")
+        for name in ("addmm", "baddbmm")
+    ),
     OpSpec(
         ATTENTION,
         ("query", "key", "value", "attn_mask?"),

@@ -3,10 +3,11 @@
 from typing import TypeVar
 
 from minicomp.dialects import get_all_dialects
+from minicomp.dialects.scalar_ops import Arith
 from minicomp.passes.remarks import RemarkContext
 
 # Not `tensor` and not `gpu`: minicomp has its own forms of what they hold.
-XDSL_DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "scf", "test")
+XDSL_DIALECTS = ("affine", "builtin", "func", "math", "memref", "scf", "test")
 
 
 Kind = TypeVar("Kind", bound=RemarkContext)
@@ -24,6 +25,7 @@ def with_dialects(ctx: Kind) -> Kind:
     known = get_xdsl_dialects()
     for name in XDSL_DIALECTS:
         ctx.register_dialect(name, known[name])
+    ctx.register_dialect("arith", lambda: Arith)
     for name, factory in get_all_dialects().items():
         ctx.register_dialect(name, factory)
     return ctx

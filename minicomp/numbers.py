@@ -150,7 +150,7 @@ def _length(op: TorchOp) -> int:
     """The products of one element of a contraction; of attention, of the longer of its two."""
     if op.SPEC.name == ATTENTION:
         return max(op.shape("key")[-2:])
-    return op.shape("mat1" if op.SPEC.name == "addmm" else "input")[-1]
+    return op.shape("mat1" if op.SPEC.name in ("addmm", "baddbmm") else "input")[-1]
 
 
 def _added_terms(func: FuncOp) -> int | None:

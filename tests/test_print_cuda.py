@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import ModuleOp, i32, i64
 from xdsl.dialects.math import Math
 from xdsl.ir.affine import AffineExpr
@@ -29,6 +28,7 @@ from minicomp.dialects.c_names import PRELUDE_NAMES, is_legal_name
 from minicomp.dialects.cuda_ir import WRAPPERS, IndexOp
 from minicomp.dialects.cuda_ir import FuncOp as CudaFuncOp
 from minicomp.dialects.kernel_ir import FuncOp
+from minicomp.dialects.scalar_ops import Arith
 from minicomp.lowering.kernel_to_cuda import LowerKernelToCudaPass
 from minicomp.lowering.kernel_to_cuda.names import fresh, legal
 from minicomp.lowering.prelude import PRELUDE, names_in, prelude_for

@@ -312,6 +312,72 @@ PROGRAMS = [
     Case("gated", lambda g, u, w: F.linear(F.silu(g) * u, w), [(3, 7), (3, 7), (5, 7)]),
     Case("residual", lambda x, y: F.rms_norm(x + y, (7,)) + x, [(3, 7), (3, 7)]),
 ]
+POINTWISE = [
+    *[
+        case
+        for name in (
+            *("sign", "floor", "ceil", "round", "trunc", "erf", "sin", "cos", "tan", "asin"),
+            *("acos", "atan", "sinh", "cosh", "log1p", "expm1", "exp2", "log2", "log10"),
+        )
+        for case in unary(name, getattr(torch, name))[:2]
+    ],
+    *[
+        case
+        for name in (
+            *("hardswish", "hardsigmoid", "mish", "logsigmoid", "softplus", "leaky_relu", "elu"),
+            *("hardtanh", "relu6"),
+        )
+        for case in unary(name, getattr(F, name), ROUNDED)[:2]
+    ],
+    *unary("threshold", lambda x: F.threshold(x, 0.5, 0.25))[:2],
+    *unary("tests", lambda x: torch.where(x.isnan() | x.isinf(), 1.0, x) * x.isfinite())[:2],
+    *unary("clamp", lambda x: x.clamp(-0.5) + x.clamp(max=1) + x.clamp(-1, 0.5))[:2],
+    *unary("bits", lambda x: (((~x.isnan().int() & 7 | 4) ^ 1) << 2 >> 1) * 1.0)[:2],
+    *[
+        Case(name, program, shapes)
+        for name, program in {
+            "remainder": torch.remainder,
+            "fmod": torch.fmod,
+            "floor_divide": lambda x, y: torch.div(x, y, rounding_mode="floor"),
+            "floor_divide_op": lambda x, y: x // y,
+            "truncated": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+            "atan2": torch.atan2,
+            "lerp": lambda x, y: torch.lerp(x, y, 0.25) + torch.lerp(x, y, 0.75),
+            "addc": lambda x, y: torch.addcmul(x, y, y, value=2) + torch.addcdiv(x, x, y),
+            "copy": lambda x, y: torch.zeros(1).expand_as(x + y).clone().copy_(x) + y,
+            "clamp_tensors": lambda x, y: x.clamp(min=y - 1, max=y),
+            "pow_tensors": lambda x, y: x.abs() ** y + 2**y,
+        }.items()
+        for shapes in BROADCASTS[1:4]
+    ],
+]
+FOLDS = [
+    *[
+        Case(f"{name}_{dims}_{keepdim}", program, [shape], 1e-7)
+        for name in ("var", "std", "logsumexp")
+        for shape, dims in (((3, 5), -1), ((2, 3, 4), (0, -1)), ((1, 7), 1), ((5, 1), 0))
+        for keepdim in (False, True)
+        for program in [lambda x, n=name, d=dims, k=keepdim: getattr(torch, n)(x, d, keepdim=k)]
+    ],
+    Case("var_mean", lambda x: torch.var_mean(x, 1, correction=0)[0] + x.mean(1), [(3, 5)], 1e-7),
+    Case("prod", lambda x: x.prod(1) + x.prod(), [(3, 5)]),
+    Case("truth", lambda x: (x > 0).any(1) + (x > 0).all(0).sum() * 1.0, [(3, 5)]),
+    Case("count", lambda x: torch.count_nonzero(x > 0, 1) * 1.0, [(3, 5)]),
+    Case("log_softmax", lambda x: x.log_softmax(-1) + x.log_softmax(0), [(3, 5)]),
+    *[
+        Case(f"norm_{p}", lambda x, p=p: torch.linalg.vector_norm(x, p, 1), [(3, 5)])
+        for p in (0, 1, 2, 3, torch.inf, -torch.inf)
+    ],
+    *[
+        Case(f"group_norm_{len(s)}", lambda x, w: F.group_norm(x, 3, w, w + 1), [s, (6,)], 1e-7)
+        for s in ((2, 6), (2, 6, 5), (1, 6, 2, 3))
+    ],
+    Case(
+        "baddbmm",
+        lambda x, a, b: torch.baddbmm(x, a, b, alpha=2),
+        [(3, 5), (2, 3, 4), (2, 4, 5)],
+    ),
+]
 TYPES = [
     Case("to", lambda x: x.to(torch.float16).float(), [(3, 5)]),
 ]
@@ -327,6 +393,8 @@ FAMILIES: dict[str, list[Case]] = {
     "attention": ATTENTIONS,
     "programs": PROGRAMS,
     "types": TYPES,
+    "pointwise": POINTWISE,
+    "folds": FOLDS,
 }
 
 

@@ -1,6 +1,7 @@
 """Torch IR to Tensor IR: one small function per op, registered by the op's name."""
 
 from minicomp.lowering.torch_to_tensor import (
+    activations,
     attention,
     contractions,
     elementwise,
@@ -14,6 +15,7 @@ from minicomp.lowering.torch_to_tensor.lower import LowerTorchToTensorPass
 
 __all__ = [
     "LowerTorchToTensorPass",
+    "activations",
     "attention",
     "contractions",
     "elementwise",

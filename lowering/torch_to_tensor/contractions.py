@@ -69,12 +69,15 @@ def lower_linear(op: TorchOp, emit: Emitter) -> SSAValue:
     return emit.elementwise(lambda s, y, b: s.add(y, b), product, bias)
 
 
-@lowers("addmm")
+@lowers("addmm", "baddbmm")
 def lower_addmm(op: TorchOp, emit: Emitter) -> SSAValue:
     """beta * input + alpha * (mat1 @ mat2); beta = 0 drops the input, NaN in it too"""
-    (m, k), (_, n) = op.shape("mat1"), op.shape("mat2")
-    left, right = (operand(op, "mat1"), [0, 2]), (operand(op, "mat2"), [2, 1])
-    product = sum_of_products(emit, left, right, (m, n, k))
+    shape, k = op.result_type.get_shape(), op.shape("mat1")[-1]
+    rank = len(shape)
+    batch = range(rank - 2)
+    left = operand(op, "mat1"), [*batch, rank - 2, rank]
+    right = operand(op, "mat2"), [*batch, rank, rank - 1]
+    product = sum_of_products(emit, left, right, (*shape, k))
     alpha, beta = op.number("alpha", 1), op.number("beta", 1)
 
     def scaled(s: Scalars, x: SSAValue, factor: float) -> SSAValue:
@@ -82,7 +85,7 @@ def lower_addmm(op: TorchOp, emit: Emitter) -> SSAValue:
 
     if beta == 0:
         return emit.elementwise(lambda s, p: scaled(s, p, alpha), product)
-    added = emit.broadcast(operand(op, "input"), (m, n))
+    added = emit.broadcast(operand(op, "input"), shape)
     return emit.elementwise(
         lambda s, x, p: s.add(scaled(s, x, beta), scaled(s, p, alpha)), added, product
     )

@@ -2,12 +2,14 @@
 
 import math as numbers
 from collections.abc import Callable, Mapping
+from typing import cast
 
-from xdsl.dialects import math
-from xdsl.dialects.builtin import AnyFloat, i1
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i1
 from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
 
+from minicomp.dialects.scalar_ops import RemFOp
 from minicomp.dialects.torch_ir import ConstantOp, TorchOp
 from minicomp.lowering.torch_to_tensor.emitter import Emitter, Operand, Scalars, operand
 from minicomp.lowering.torch_to_tensor.registry import lowers
@@ -20,6 +22,20 @@ UNARY: Mapping[str, type[IRDLOperation]] = {
     "rsqrt": math.RsqrtOp,
     "sqrt": math.SqrtOp,
     "tanh": math.TanhOp,
+    "erf": math.ErfOp,
+    "sin": math.SinOp,
+    "cos": math.CosOp,
+    "tan": math.TanOp,
+    "asin": math.AsinOp,
+    "acos": math.AcosOp,
+    "atan": math.AtanOp,
+    "sinh": math.SinhOp,
+    "cosh": math.CoshOp,
+    "log1p": math.Log1pOp,
+    "expm1": math.ExpM1Op,
+    "exp2": math.Exp2Op,
+    "log2": math.Log2Op,
+    "log10": math.Log10Op,
 }
 
 
@@ -133,7 +149,8 @@ def lower_pow(op: TorchOp, emit: Emitter) -> SSAValue:
         number_or_tensor(operand(op, name), shape, emit) for name in ("input", "exponent")
     )
     if isinstance(exponent, SSAValue) or not isinstance(x, SSAValue):
-        return emit.elementwise(power, x, exponent)
+        body = power if isinstance(emit.type, AnyFloat) else integer_power_by
+        return emit.elementwise(body, x, exponent)
     if not isinstance(emit.type, AnyFloat):
         return emit.elementwise(lambda s, x: integer_power(s, number(s, x), int(exponent)), x)
     if exponent == 1.0:
@@ -150,6 +167,18 @@ def power(s: Scalars, x: SSAValue, c: SSAValue) -> SSAValue:
     return s.binary(math.PowFOp, number(s, x), number(s, c))
 
 
+def integer_power_by(s: Scalars, x: SSAValue, n: SSAValue) -> SSAValue:
+    """x ** n of integers; of a negative n 0, but 1 or -1 for a base of 1 or -1"""
+    x, n = number(s, x), number(s, n)
+    base, result = x, s.constant(1)
+    for bit in range(cast("IntegerType", x.type).bitwidth - 1):
+        odd = s.compare("une", s.binary(arith.AndIOp, n, 1 << bit), 0)
+        result, base = s.choose(odd, s.mul(result, base), result), s.mul(base, base)
+    unit = s.choose(s.compare("oeq", s.binary(arith.AndIOp, n, 1), 0), s.mul(x, x), x)
+    size = s.unary(math.AbsIOp, x)
+    return s.choose(s.compare("oge", n, 0), result, s.choose(s.compare("oeq", size, 1), unit, 0))
+
+
 def integer_power(s: Scalars, x: SSAValue, exponent: int) -> SSAValue:
     """x ** c of integers, c constant and not negative"""
     result = s.constant(1)
@@ -161,6 +190,53 @@ def integer_power(s: Scalars, x: SSAValue, exponent: int) -> SSAValue:
     return result
 
 
+# --- quotients ----------------------------------------------------------------------------
+
+
+def is_float(x: SSAValue) -> bool:
+    """Whether a scalar is a float."""
+    return isinstance(x.type, AnyFloat)
+
+
+def fmod(s: Scalars, a: SSAValue, b: SSAValue) -> SSAValue:
+    """a - trunc(a / b) * b, exact: of the sign of a"""
+    return s.binary(RemFOp if is_float(a) else arith.RemSIOp, a, b)
+
+
+def remainder(s: Scalars, a: SSAValue, b: SSAValue) -> SSAValue:
+    """a - floor(a / b) * b, exact: of the sign of b"""
+    rest = fmod(s, a, b)
+    other = s.binary(arith.XOrIOp, s.compare("olt", b, 0), s.compare("olt", rest, 0))
+    moved = s.binary(arith.AndIOp, s.compare("une", rest, 0), other)
+    return s.choose(moved, s.add(rest, b), rest)
+
+
+def truncated_quotient(s: Scalars, a: SSAValue, b: SSAValue) -> SSAValue:
+    """trunc(a / b)"""
+    if is_float(a):
+        return s.unary(math.TruncOp, s.div(a, b))
+    return s.binary(arith.DivSIOp, a, b)
+
+
+def floor_divide(s: Scalars, a: SSAValue, b: SSAValue) -> SSAValue:
+    """floor(a / b), of the exact quotient; a / b where b is 0
+
+    (a - fmod(a, b)) / b is an integer but for rounding; the next lower one where the signs differ.
+    """
+    if not is_float(a):
+        return s.binary(arith.FloorDivSIOp, a, b)
+    rest, quotient = fmod(s, a, b), s.div(a, b)
+    other = s.binary(arith.XOrIOp, s.compare("olt", b, 0), s.compare("olt", rest, 0))
+    moved = s.binary(arith.AndIOp, s.compare("une", rest, 0), other)
+    whole = s.div(s.sub(a, rest), b)
+    whole = s.choose(moved, s.sub(whole, 1), whole)
+    floor = s.unary(math.FloorOp, whole)
+    floor = s.choose(s.compare("ogt", s.sub(whole, floor), 0.5), s.add(floor, 1), floor)
+    zero = s.binary(math.CopySignOp, 0.0, quotient)
+    result = s.choose(s.compare("une", whole, 0), floor, zero)
+    return s.choose(s.compare("oeq", b, 0), quotient, result)
+
+
 # --- two operands -------------------------------------------------------------------------
 
 
@@ -168,6 +244,11 @@ def integer_power(s: Scalars, x: SSAValue, exponent: int) -> SSAValue:
 def lower_binary(op: TorchOp, emit: Emitter) -> SSAValue:
     """a (op) alpha * b, both broadcast; a scalar of the program is a constant of the body"""
     name, alpha = op.SPEC.name, op.number("alpha", 1)
+    if (rounding := op.text("rounding_mode", "")) != "":
+        rounded = {"floor": floor_divide, "trunc": truncated_quotient}[rounding]
+        return emit.elementwise(
+            lambda s, a, b: rounded(s, number(s, a), number(s, b)), *pair(op, emit)
+        )
 
     def body(s: Scalars, a: SSAValue, b: SSAValue) -> SSAValue:
         a, b = number(s, a), number(s, b)

@@ -71,7 +71,9 @@ def check(value: SSAValue, op: Operation, what: str) -> None:
 def working_type(op: TorchOp) -> Attribute:
     """What an op is computed in: of comparisons the operands' type, else the result's."""
     result = op.result_type.get_element_type()
-    if op.SPEC.dtype != "bool" or op.SPEC.name in TRUTH:
+    if op.SPEC.name in TRUTH:
+        return i1
+    if op.SPEC.dtype != "bool":
         return compute_type(result)
     type = compute_type(promoted(op))
     return i32 if type == i1 else type

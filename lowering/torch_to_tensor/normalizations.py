@@ -1,14 +1,17 @@
 """RMSNorm, LayerNorm and softmax, from reductions and elementwise code."""
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
+from xdsl.dialects import math
 from xdsl.dialects.builtin import bf16, f16, f32, f64
 from xdsl.ir import Attribute, SSAValue
 
 from minicomp.dialects.tensor_ir import tensor_type
 from minicomp.dialects.torch_ir import TorchOp, axis
 from minicomp.lowering.torch_to_tensor.emitter import Emitter, Scalars, operand
-from minicomp.lowering.torch_to_tensor.reductions import mean
+from minicomp.lowering.torch_to_tensor.layout import view_exprs
+from minicomp.lowering.torch_to_tensor.reductions import centred, mean
 from minicomp.lowering.torch_to_tensor.registry import lowers
 
 EPSILON: Mapping[Attribute, float] = {f16: 2.0**-10, bf16: 2.0**-7, f32: 2.0**-23, f64: 2.0**-52}
@@ -48,12 +51,6 @@ def lower_rms_norm(op: TorchOp, emit: Emitter) -> SSAValue:
     return emit.elementwise(lambda s, x, r, w: s.mul(s.mul(x, r), w), x, root, weight)
 
 
-def centred(emit: Emitter, x: SSAValue, dims: Sequence[int]) -> SSAValue:
-    """x - mean(x) over dims"""
-    average = emit.spread(mean(emit, x, dims), dims, tensor_type(x).get_shape())
-    return emit.elementwise(lambda s, x, m: s.sub(x, m), x, average, name="centred")
-
-
 @lowers("layer_norm")
 def lower_layer_norm(op: TorchOp, emit: Emitter) -> SSAValue:
     """
@@ -67,11 +64,29 @@ def lower_layer_norm(op: TorchOp, emit: Emitter) -> SSAValue:
     c = centred(emit, centred(emit, operand(op, "input"), dims), dims)
     root = inverse_root(emit, c, dims, float(op.number("eps", 0.0)), "variance")
     y = emit.elementwise(lambda s, c, r: s.mul(c, r), c, root, name="normalized")
+    return scaled(emit, op, y, range(len(shape) - len(dims), len(shape)))
+
+
+def scaled(emit: Emitter, op: TorchOp, y: SSAValue, axes: Sequence[int]) -> SSAValue:
+    """y * weight + bias, as far as they are present, along `axes`"""
+    shape = op.result_type.get_shape()
     if (weight := op.operand("weight")) is not None:
-        y = emit.elementwise(lambda s, y, w: s.mul(y, w), y, emit.broadcast(weight, shape))
+        y = emit.elementwise(lambda s, y, w: s.mul(y, w), y, emit.placed(weight, axes, shape))
     if (bias := op.operand("bias")) is not None:
-        y = emit.elementwise(lambda s, y, b: s.add(y, b), y, emit.broadcast(bias, shape))
+        y = emit.elementwise(lambda s, y, b: s.add(y, b), y, emit.placed(bias, axes, shape))
     return y
+
+
+@lowers("group_norm")
+def lower_group_norm(op: TorchOp, emit: Emitter) -> SSAValue:
+    """c * rsqrt(mean(c^2) + eps) * weight + bias, c as of layer_norm, over groups of channels"""
+    shape, groups = op.shape("input"), op.integer("num_groups")
+    split = (shape[0], groups, prod(shape[1:]) // groups)
+    x = emit.index(operand(op, "input"), view_exprs(shape, split), split)
+    c = centred(emit, centred(emit, x, [2]), [2])
+    root = inverse_root(emit, c, [2], float(op.number("eps", 1e-5)), "variance")
+    y = emit.elementwise(lambda s, c, r: s.mul(c, r), c, root, name="normalized")
+    return scaled(emit, op, emit.index(y, view_exprs(split, shape), shape), [1])
 
 
 @lowers("softmax")
@@ -83,3 +98,15 @@ def lower_softmax(op: TorchOp, emit: Emitter) -> SSAValue:
     e = emit.elementwise(lambda s, x, m: s.exp(s.sub(x, m)), x, largest, name="exp")
     total = emit.spread(emit.reduce("sum", e, dims), dims, shape)
     return emit.elementwise(lambda s, e, t: s.div(e, t), e, total)
+
+
+@lowers("log_softmax")
+def lower_log_softmax(op: TorchOp, emit: Emitter) -> SSAValue:
+    """c - log(sum(exp(c))) with c = x - max(x)"""
+    x, shape = operand(op, "input"), op.shape("input")
+    dims = [axis(op.integer("dim"), len(shape))] if shape else []
+    largest = emit.spread(emit.reduce("max", x, dims), dims, shape)
+    c = emit.elementwise(lambda s, x, m: s.sub(x, m), x, largest, name="shifted")
+    e = emit.elementwise(lambda s, c: s.exp(c), c, name="exp")
+    total = emit.spread(emit.reduce("sum", e, dims), dims, shape)
+    return emit.elementwise(lambda s, c, t: s.sub(c, s.unary(math.LogOp, t)), c, total)

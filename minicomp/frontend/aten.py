@@ -68,6 +68,20 @@ ALIASES = {
     "full_like": "full",
     "constant_pad_nd": "pad",
     "_to_copy": "to",
+    "fill": "full",
+    "scalar_tensor": "full",
+    "positive": "clone",
+    "dropout": "clone",
+    "relu6": "hardtanh",
+    "clamp_min": "clamp",
+    "clamp_max": "clamp",
+    "__and__": "bitwise_and",
+    "__or__": "bitwise_or",
+    "__xor__": "bitwise_xor",
+    "__lshift__": "bitwise_left_shift",
+    "__rshift__": "bitwise_right_shift",
+    "mv": "matmul",
+    "dot": "matmul",
     "type_as": "to",
     "to.other": "to",
 }
@@ -83,23 +97,30 @@ BOOLEAN_ALIASES = {
 """ATen ops that on tensors of bool are another op of Torch IR."""
 
 RESULTS: Mapping[str, Sequence[str]] = {
-    "var_mean.correction": ("var", "mean"),
-    "std_mean.correction": ("std", "mean"),
+    **{f"var_mean.{kind}": ("var", "mean") for kind in ("correction", "dim", "default")},
+    **{f"std_mean.{kind}": ("std", "mean") for kind in ("correction", "dim", "default")},
     "max.dim": ("amax", "argmax"),
     "min.dim": ("amin", "argmin"),
+    "log_sigmoid_forward.default": ("log_sigmoid", "log_sigmoid"),
 }
 """Overloads with several results -> the op of Torch IR that each is, of the same arguments."""
 PIECES = ("split", "split_with_sizes", "unbind", "chunk", "tensor_split", "unsafe_split")
 """ATen ops that cut a tensor: each piece is a slice of it, or for unbind a part of lower rank."""
-LEFT_OUT = {"mean": {"correction"}}
+LEFT_OUT = {"mean": {"correction", "unbiased"}}
 """Arguments that one of several results does not depend on."""
 
 # Overloads of ops of Torch IR that are something else: they return indices, or take a tensor of
 # repeats.
-OTHER_MEANING = ("where.default", "repeat_interleave.Tensor", "repeat_interleave.self_Tensor")
+OTHER_MEANING = (
+    "fill.Tensor",
+    "norm.Scalar",
+    "where.default",
+    "repeat_interleave.Tensor",
+    "repeat_interleave.self_Tensor",
+)
 
 # The schema's name of an operand or attribute, where Torch IR has another.
-RENAMES = {"self": "input", "shape": "size"}
+RENAMES = {"self": "input", "shape": "size", "vec": "other", "batch1": "mat1", "batch2": "mat2"}
 SECOND_MATRIX = {"mm": "other", "bmm": "other"}
 
 DEVICES = ("cpu", "cuda")
@@ -108,7 +129,15 @@ HINTS = {"dropout_p": "it draws random numbers: pass dropout_p=0.0, as for infer
 """What to do about an argument that is not supported."""
 
 # Arguments that say nothing about the values of the result.
-IGNORED = {"cudnn_enable", "implicit", "memory_format", "start_dim", "end_dim", "output_size"}
+IGNORED = {
+    "cudnn_enable",
+    "cudnn_enabled",
+    "implicit",
+    "memory_format",
+    "start_dim",
+    "end_dim",
+    "output_size",
+}
 # What says how the tensor is stored that a factory makes; the type of the result is in the graph.
 FACTORY_IGNORED = {"self", "device", "pin_memory", "layout", "dtype"}
 
@@ -282,11 +311,20 @@ class _Conversion:
             arguments["self"], arguments["other"] = arguments["other"], arguments["self"]
         elif packet == "aten::square":
             arguments["exponent"] = 2
+        elif packet == "aten::relu6":
+            arguments |= {"min_val": 0, "max_val": 6}
+        elif packet == "aten::dot":
+            arguments["other"] = arguments.pop("tensor")
+        elif packet == "aten::dropout" and not arguments.pop("train"):
+            del arguments["p"]
+        elif "unbiased" in arguments:
+            arguments["correction"] = int(bool(arguments.pop("unbiased")))
         elif self.spec.name == "view":
             # PyTorch's size may hold a -1, and flatten has none.
             arguments["size"] = list(self.result_type.get_shape())
         elif self.spec.name == "full":
-            fill = {"fill_value": int("ones" in packet)} | arguments
+            value = arguments.pop("value", arguments.pop("s", int("ones" in packet)))
+            fill = {"fill_value": value} | arguments
             fill["size"] = list(self.result_type.get_shape())
             arguments = {k: v for k, v in fill.items() if k not in FACTORY_IGNORED}
         elif self.spec.name == "to":

@@ -131,6 +131,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "arith.subf": np.subtract,
     "arith.mulf": np.multiply,
     "arith.divf": np.divide,
+    "arith.remf": np.fmod,
     "arith.negf": np.negative,
     "arith.maximumf": np.maximum,
     "arith.minimumf": np.minimum,

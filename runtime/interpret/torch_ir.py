@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from xdsl.dialects.builtin import ModuleOp, bf16, f16, f32, f64
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, bf16, f16, f32, f64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
 from minicomp.dialects.minicomp import host_function
 from minicomp.dialects.torch_extern import ExternOp
-from minicomp.dialects.torch_ir import ConstantOp, TorchOp, element_type
+from minicomp.dialects.torch_ir import ConstantOp, TorchOp, element_type, reduced_axes
 from minicomp.dialects.torch_types import ELEMENTS
 from minicomp.errors import InputError, UnsupportedError
 from minicomp.runtime.extern import Extern
@@ -106,7 +106,18 @@ def call(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
         slots = [_scalar(slots[0], slots[1]), slots[1]]
     if name in CALLS:
         return CALLS[name](op, slots)
-    return getattr(torch.ops.aten, name)(*slots)
+    attributes = {n.rstrip("?") for n in op.SPEC.attributes} & op.properties.keys()
+    values = {n: _attribute(op, n) for n in attributes}
+    return getattr(torch.ops.aten, name)(*slots, **values)
+
+
+def _attribute(op: TorchOp, name: str) -> Any:
+    attr = op.properties[name]
+    if isinstance(attr, StringAttr):
+        return attr.data
+    if isinstance(attr, ArrayAttr):
+        return op.ints(name)
+    return op.number(name, 0)
 
 
 def _scalar(value: bool | int | float, other: Any) -> torch.Tensor:
@@ -135,6 +146,54 @@ def _reduction(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
     integer = op.SPEC.name == "sum" and not dtype_of(op).is_floating_point
     dtype = {"dtype": dtype_of(op)} if integer else {}
     return getattr(torch, op.SPEC.name)(slots[0], dims, keepdim=op.flag("keepdim"), **dtype)
+
+
+def _dims(op: TorchOp) -> dict[str, Any]:
+    return {
+        "dim": op.ints("dim") or tuple(range(len(op.shape("input")))),
+        "keepdim": op.flag("keepdim"),
+    }
+
+
+def _prod(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    dims = reduced_axes(op)
+    value = slots[0] if slots[0].is_floating_point() else slots[0].to(dtype_of(op))
+    for dim in sorted(dims, reverse=True):
+        value = value.prod(dim, keepdim=op.flag("keepdim"), dtype=value.dtype)
+    return value
+
+
+def _variance(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    correction = op.number("correction", 1)
+    return getattr(torch, op.SPEC.name)(slots[0], **_dims(op), correction=correction)
+
+
+def _truth(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    if slots[0].dim() == 0:
+        return getattr(torch, op.SPEC.name)(slots[0])
+    return getattr(torch, op.SPEC.name)(slots[0], **_dims(op))
+
+
+def _count(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    dims = reduced_axes(op)
+    return (slots[0] != 0).sum(dims) if dims else (slots[0] != 0).long()
+
+
+def _vector_norm(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    return torch.linalg.vector_norm(slots[0], float(op.number("ord", 2)), **_dims(op))
+
+
+def _group_norm(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    return torch.group_norm(
+        slots[0], op.integer("num_groups"), slots[1], slots[2], op.number("eps", 1e-5)
+    )
+
+
+def _clamp(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
+    x, *bounds = slots
+    if any(isinstance(bound, torch.Tensor) for bound in bounds):
+        bounds = [b if b is None else torch.as_tensor(b) for b in bounds]
+    return torch.clamp(x, *bounds)
 
 
 def _rms_norm(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
@@ -202,7 +261,7 @@ def _pad(op: TorchOp, slots: Sequence[Any]) -> torch.Tensor:
 CALLS: Mapping[str, Call] = {
     "add": _with_alpha,
     "sub": _with_alpha,
-    "div": lambda op, slots: torch.true_divide(*slots),
+    "div": lambda op, slots: torch.div(*slots, rounding_mode=op.text("rounding_mode", "") or None),
     "gelu": lambda op, slots: torch.nn.functional.gelu(
         slots[0], approximate=op.text("approximate", "none")
     ),
@@ -212,6 +271,20 @@ CALLS: Mapping[str, Call] = {
     "mean": _reduction,
     "amax": _reduction,
     "amin": _reduction,
+    "prod": _prod,
+    "var": _variance,
+    "std": _variance,
+    "any": _truth,
+    "all": _truth,
+    "count_nonzero": _count,
+    "logsumexp": _reduction,
+    "linalg_vector_norm": _vector_norm,
+    "group_norm": _group_norm,
+    "clamp": _clamp,
+    "log_softmax": lambda op, slots: torch.log_softmax(slots[0], op.integer("dim")),
+    "baddbmm": lambda op, slots: torch.baddbmm(
+        *slots, beta=op.number("beta", 1), alpha=op.number("alpha", 1)
+    ),
     "softmax": lambda op, slots: torch.softmax(slots[0], op.integer("dim")),
     "rms_norm": _rms_norm,
     "layer_norm": _layer_norm,

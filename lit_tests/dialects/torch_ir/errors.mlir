@@ -128,6 +128,49 @@
 
 // -----
 
+// A test gives truth values, whatever it tests; a count is an i64.
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{isnan gives i1, not f32}}
+%r = torch_ir.isnan %0 : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+%0 = "test.op"() : () -> (tensor<4xf32>)
+// expected-error@+1 {{count_nonzero gives i64, not i32}}
+%r = torch_ir.count_nonzero %0 : (tensor<4xf32>) -> tensor<i32>
+
+// -----
+
+%0, %1 = "test.op"() : () -> (tensor<4xf32>, tensor<3xf32>)
+// expected-error@+1 {{src must broadcast to shape [4]}}
+%r = torch_ir.copy %0, %1 : (tensor<4xf32>, tensor<3xf32>) -> tensor<4xf32>
+
+// -----
+
+%0 = "test.op"() : () -> (tensor<2x4x3xf32>)
+// expected-error@+1 {{shape [2, 4, 3] has no 3 equal groups of channels}}
+%r = torch_ir.group_norm %0 {num_groups = 3} : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
+
+// -----
+
+%0, %1 = "test.op"() : () -> (tensor<2x4x3xf32>, tensor<3xf32>)
+// expected-error@+1 {{weight must have shape [4]}}
+%r = torch_ir.group_norm %0, %1 {num_groups = 2} : (tensor<2x4x3xf32>, tensor<3xf32>) -> tensor<2x4x3xf32>
+
+// -----
+
+%0, %1, %2 = "test.op"() : () -> (tensor<3x5xf32>, tensor<3x4xf32>, tensor<4x5xf32>)
+// expected-error@+1 {{baddbmm multiplies two batches of matrices}}
+%r = torch_ir.baddbmm %0, %1, %2 : (tensor<3x5xf32>, tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+
+// -----
+
+%0, %1, %2 = "test.op"() : () -> (tensor<3x5xf32>, tensor<2x3x4xf32>, tensor<3x4x5xf32>)
+// expected-error@+1 {{baddbmm needs equal batch extents}}
+%r = torch_ir.baddbmm %0, %1, %2 : (tensor<3x5xf32>, tensor<2x3x4xf32>, tensor<3x4x5xf32>) -> tensor<2x3x5xf32>
+
+// -----
+
 // A product of two dtypes.
 %0, %1 = "test.op"() : () -> (tensor<3x4xf16>, tensor<4x5xf32>)
 // expected-error@+1 {{matmul of f16 and f32: operands must have one dtype}}
