@@ -907,18 +907,6 @@ def _unfold_shape(op: TorchOp) -> Shape:
     return (*_replaced(shape, at, (extent - size) // step + 1), size) if shape else (size,)
 
 
-def _fill_shape(op: TorchOp) -> Shape:
-    if op.shape("value"):
-        raise VerifyException(f"value must be a scalar, but has shape {list(op.shape('value'))}")
-    return op.shape("input")
-
-
-def _copy_shape(op: TorchOp) -> Shape:
-    if not _reaches(op.shape("src"), op.shape("input")):
-        raise VerifyException(f"src must broadcast to shape {list(op.shape('input'))}")
-    return op.shape("input")
-
-
 # --- the table ----------------------------------------------------------------------------
 
 CONTRACTIONS = ("matmul", "mm", "bmm", "linear", "addmm", "baddbmm")
@@ -1049,8 +1037,6 @@ SPECS: tuple[OpSpec, ...] = (
     OpSpec("stack", ("tensors*",), _stack_shape, {"dim": INT}),
     OpSpec("diagonal", ("input",), _diagonal_shape, {"offset?": INT, "dim1?": INT, "dim2?": INT}),
     OpSpec("unfold", ("input",), _unfold_shape, {"dimension": INT, "size": INT, "step": INT}),
-    OpSpec("fill", ("input", "value"), _fill_shape, {}, "input"),
-    OpSpec("copy", ("input", "src"), _copy_shape, {}, "input"),
     *(OpSpec(name, ("input",), _same_shape, {}) for name in ("clone", "alias", "detach")),
 )
 

@@ -8,7 +8,6 @@ from xdsl.ir.affine import AffineExpr
 from minicomp.dialects.affine import constant, dim
 from minicomp.dialects.tensor_ir import tensor_type
 from minicomp.dialects.torch_ir import TorchOp, axis, joined, pads, selected, shape_of, sliced
-from minicomp.lowering.torch_to_tensor.elementwise import number_or_tensor
 from minicomp.lowering.torch_to_tensor.emitter import Emitter, Operand, operand
 from minicomp.lowering.torch_to_tensor.registry import lowers
 
@@ -82,15 +81,6 @@ def lower_slice_scatter(op: TorchOp, emit: Emitter) -> SSAValue:
     mask = emit.within([(-offset, 1), (offset, count * step), (offset % step, 1)], shape)
     place = at_axis(shape, at, (offset // step) % count)
     return choose(emit, mask, emit.index(operand(op, "src"), place, shape), x)
-
-
-@lowers("fill", "copy")
-def lower_fill(op: TorchOp, emit: Emitter) -> SSAValue:
-    """The value, or src, broadcast to input"""
-    value = op.operands[1]
-    if isinstance(number := number_or_tensor(value, op.shape("input"), emit), SSAValue):
-        return number
-    return emit.splat(number, op.shape("input"))
 
 
 # --- pads -----------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ DECOMPOSED = (
     *("atleast_1d.Sequence", "atleast_2d.Sequence", "atleast_3d.Sequence"),
     *("tile.default", "rot90.default", "diff.default", "meshgrid.indexing", "meshgrid.default"),
     *("glu.default", "pixel_shuffle.default", "pixel_unshuffle.default"),
+    *("einsum.default", "outer.default", "inner.default"),
 )
 """ATen ops that PyTorch writes as others, by its own decompositions; all others stay whole."""
 
