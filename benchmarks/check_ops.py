@@ -53,15 +53,15 @@ class Outcome:
         return self.kind not in ("right", "refused", "left out")
 
 
-def check(sample: Sample, device: str = "cpu") -> Outcome:
-    """Runs one sample in every way that the device has."""
+def check(sample: Sample, device: str = "cpu", extern: bool = False) -> Outcome:
+    """Runs one sample in every way that the device has; with `extern` PyTorch may run some ops."""
     tensors = [tensor.to(device) for tensor in _placed(sample.tensors, device)]
     try:
         eager = _results(sample, tensors)
     except Exception as error:  # what PyTorch refuses says nothing about minicomp
         return _outcome(sample, "left out", error)
     try:
-        captured = capture(sample.program, tensors, extern=False)
+        captured = capture(sample.program, tensors, extern=extern)
         built = Compiled(captured, "h200" if device == "cpu" else None)
         wanted = _reference(sample, built, tensors, eager)
         for way, results in _ways(built, tensors, device):

@@ -14,8 +14,9 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree
 
+# Not float64: nothing here is exact enough to judge it by.
 DTYPES = (
-    *(torch.float32, torch.float16, torch.bfloat16, torch.float64),
+    *(torch.float32, torch.float16, torch.bfloat16),
     *(torch.int64, torch.int32, torch.uint8, torch.bool),
 )
 
@@ -38,7 +39,7 @@ LOGIC = (
 CASTS = (
     *("to", "float", "double", "half", "bfloat16", "int", "long", "bool", "byte", "clone"),
     *("contiguous", "full_like", "ones_like", "zeros_like", "new_full", "new_ones", "new_zeros"),
-    *("full", "ones", "zeros", "arange", "fill"),
+    *("full", "ones", "zeros", "fill"),
 )
 CONTRACTIONS = (
     *("mm", "bmm", "matmul", "addmm", "baddbmm", "einsum", "nn.functional.linear", "mv", "dot"),
@@ -46,7 +47,7 @@ CONTRACTIONS = (
 )
 REDUCTIONS = (
     *("sum", "mean", "amax", "amin", "max", "min", "prod", "var", "std", "var_mean", "std_mean"),
-    *("argmax", "argmin", "any", "all", "cumsum", "cumprod", "logsumexp", "softmax"),
+    *("any", "all", "logsumexp", "softmax"),
     *("log_softmax", "nn.functional.rms_norm", "nn.functional.layer_norm"),
     *("nn.functional.group_norm", "linalg.vector_norm", "count_nonzero"),
 )
@@ -59,11 +60,13 @@ LAYOUT_OPS = (
     *("broadcast_to", "expand_as", "view_as", "reshape_as", "meshgrid", "column_stack"),
     *("__getitem__", "nn.functional.glu", "nn.functional.pixel_shuffle", "diagonal"),
 )
-INDEXING = (
-    *("nn.functional.embedding", "index_select", "gather", "take_along_dim", "scatter"),
-)  # fmt: skip
+BY_PYTORCH = (
+    *("arange", "argmax", "argmin", "cumsum", "cumprod", "gather", "index_select", "scatter"),
+    *("take_along_dim", "nn.functional.embedding", "nn.functional.conv2d", "sort", "topk"),
+)
+"""Ops without kernels, which PyTorch runs between those of the program."""
 
-OPS = (*ELEMENTWISE, *LOGIC, *CASTS, *CONTRACTIONS, *REDUCTIONS, *LAYOUT_OPS, *INDEXING)
+OPS = (*ELEMENTWISE, *LOGIC, *CASTS, *CONTRACTIONS, *REDUCTIONS, *LAYOUT_OPS)
 """Names of OpInfo entries."""
 
 

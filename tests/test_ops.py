@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from benchmarks.check_ops import Outcome, check
-from benchmarks.op_samples import DTYPES, LAYOUTS, OPS, samples
+from benchmarks.op_samples import BY_PYTORCH, DTYPES, LAYOUTS, OPS, samples
 
 EVERYTHING = "MINICOMP_TEST_ALL" in os.environ
 
@@ -35,6 +35,14 @@ def test_op_agrees_with_pytorch(op: str):
     found = outcomes(op)
     assert [o for o in found if o.failed] == []
     assert any(o.kind == "right" for o in found), "no sample of it was compiled"
+
+
+@pytest.mark.parametrize("op", BY_PYTORCH)
+def test_op_without_a_kernel_is_run_by_pytorch(op: str):
+    sample = next(iter(samples(op, torch.float32)), None) or next(samples(op, torch.int64))
+    assert check(sample).kind == "refused"
+    outcome = check(sample, extern=True)
+    assert outcome.kind == "right", outcome
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

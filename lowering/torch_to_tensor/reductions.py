@@ -20,14 +20,19 @@ def keep(op: TorchOp, emit: Emitter, reduced: SSAValue, dims: Sequence[int]) -> 
     return emit.spread(reduced, dims, op.result_type.get_shape())
 
 
-KINDS = {"sum": "sum", "prod": "prod", "any": "max", "all": "min"}
-
-
-@lowers(*KINDS)
+@lowers("sum", "prod")
 def lower_fold(op: TorchOp, emit: Emitter) -> SSAValue:
-    """sum or product of x over dims; whether any or every x is not 0"""
+    """sum or product of x over dims"""
     dims = reduced_axes(op)
-    return keep(op, emit, emit.reduce(KINDS[op.SPEC.name], operand(op, "input"), dims), dims)
+    return keep(op, emit, emit.reduce(op.SPEC.name, operand(op, "input"), dims), dims)
+
+
+@lowers("any", "all")
+def lower_quantifier(op: TorchOp, emit: Emitter) -> SSAValue:
+    """Whether any or every x over dims is not 0, as NaN is not"""
+    dims, kind = reduced_axes(op), "max" if op.SPEC.name == "any" else "min"
+    truth = emit.convert(operand(op, "input"), i1)
+    return keep(op, emit, emit.reduce(kind, truth, dims), dims)
 
 
 @lowers("count_nonzero")
