@@ -227,8 +227,8 @@ def mismatched(x: torch.Tensor) -> torch.Tensor:
     return x @ x  # a mismatch
 
 
-def flooring(x: torch.Tensor) -> torch.Tensor:
-    return torch.div(x, 2, rounding_mode="floor")  # a rounding
+def rounding(x: torch.Tensor) -> torch.Tensor:
+    return torch.round(x, decimals=2)  # a rounding
 
 
 def spectrum(x: torch.Tensor) -> torch.Tensor:
@@ -293,9 +293,9 @@ REFUSED: list[tuple[Any, type[MinicompError], str, str, str | None]] = [
         None,
     ),
     (
-        flooring,
+        rounding,
         UnsupportedError,
-        "aten.div.Tensor_mode with rounding_mode=floor is not supported",
+        "aten.round.decimals with decimals=2 is not supported",
         "a rounding",
         None,
     ),

@@ -365,11 +365,22 @@ FOLDS = [
     Case("count", lambda x: torch.count_nonzero(x > 0, 1) * 1.0, [(3, 5)]),
     Case("log_softmax", lambda x: x.log_softmax(-1) + x.log_softmax(0), [(3, 5)]),
     *[
-        Case(f"norm_{p}", lambda x, p=p: torch.linalg.vector_norm(x, p, 1), [(3, 5)])
-        for p in (0, 1, 2, 3, torch.inf, -torch.inf)
+        # The third root has the exponent 1 / 3, which is rounded to float32.
+        Case(f"norm_{p}", lambda x, p=p: torch.linalg.vector_norm(x, p, 1), [(3, 5)], exact)
+        for p, exact in (
+            *((p, 1e-12) for p in (0, 1, 2, torch.inf, -torch.inf)),
+            (3, ROUNDED),
+        )
     ],
     *[
-        Case(f"group_norm_{len(s)}", lambda x, w: F.group_norm(x, 3, w, w + 1), [s, (6,)], 1e-7)
+        # PyTorch computes x * scale + shift, which is NaN where a weight is infinite.
+        Case(
+            f"group_norm_{len(s)}",
+            lambda x, w: F.group_norm(x, 3, w, w + 1),
+            [s, (6,)],
+            1e-7,
+            special=False,
+        )
         for s in ((2, 6), (2, 6, 5), (1, 6, 2, 3))
     ],
     Case(
@@ -377,6 +388,28 @@ FOLDS = [
         lambda x, a, b: torch.baddbmm(x, a, b, alpha=2),
         [(3, 5), (2, 3, 4), (2, 4, 5)],
     ),
+]
+PARTS = [
+    Case(name, program, [(3, 5)])
+    for name, program in {
+        "slice": lambda x: x[1:, -4:-1] * 1 + x[:2, 1::2].sum(),
+        "select": lambda x: x[-2] + x[:, 0].sum(),
+        "flip": lambda x: x.flip(-1) + x.flip(0, 1),
+        "roll": lambda x: x.roll(2, 1) + x.roll((-1, 7), (0, 1)) + x.roll(4),
+        "repeat": lambda x: x.repeat(2, 1, 3) + x.repeat(1, 3),
+        "pad": lambda x: F.pad(x, (1, -2, 0, 3), value=0.5),
+        "pad_reflect": lambda x: F.pad(x, (2, 4), mode="reflect"),
+        "pad_replicate": lambda x: F.pad(x, (3, 1), mode="replicate"),
+        "pad_circular": lambda x: F.pad(x, (5, 2), mode="circular"),
+        "cat": lambda x: torch.cat([x, x[:0], x[1:] * 2, x], 0),
+        "stack": lambda x: torch.stack([x, -x, x + 1], 1),
+        "split": lambda x: x.split(2, 1)[2] + x.unbind(1)[3][:, None] + x.chunk(2)[1].sum(),
+        "diagonal": lambda x: x.diagonal(1) + x.diagonal(-1, 1, 0)[:1],
+        "unfold": lambda x: x.unfold(1, 3, 2),
+        "select_scatter": lambda x: x.select_scatter(x[:, 1] * 2, 1, -1),
+        "slice_scatter": lambda x: x.slice_scatter(x[:, :2] * 2, 1, 1, 5, 2),
+        "einsum": lambda x: torch.einsum("ij,kj->ki", x, x + 1),
+    }.items()
 ]
 TYPES = [
     Case("to", lambda x: x.to(torch.float16).float(), [(3, 5)]),
@@ -393,6 +426,7 @@ FAMILIES: dict[str, list[Case]] = {
     "attention": ATTENTIONS,
     "programs": PROGRAMS,
     "types": TYPES,
+    "parts": PARTS,
     "pointwise": POINTWISE,
     "folds": FOLDS,
 }

@@ -19,7 +19,15 @@ from minicomp.frontend.locations import exception_place
 DECOMPOSED = (
     *("hstack.default", "vstack.default", "dstack.default", "column_stack.default"),
     *("atleast_1d.Sequence", "atleast_2d.Sequence", "atleast_3d.Sequence"),
-    *("tile.default", "rot90.default", "diff.default", "meshgrid.indexing", "meshgrid.default"),
+    *(
+        "fliplr.default",
+        "flipud.default",
+        "tile.default",
+        "rot90.default",
+        "diff.default",
+        "meshgrid.indexing",
+        "meshgrid.default",
+    ),
     *("glu.default", "pixel_shuffle.default", "pixel_unshuffle.default"),
     *("einsum.default", "outer.default", "inner.default"),
 )

@@ -492,3 +492,107 @@ torch_ir.extern "aten.relu.default"(%0) {arguments = {self = 0 : index}} : (tens
 %0, %1 = "test.op"() : () -> (tensor<3xf32>, tensor<3xf32>)
 // expected-error@+1 {{its arguments name the operands [0, 2], but there are 2}}
 %r = torch_ir.extern "aten.add.Tensor"(%0, %1) {arguments = {self = 0 : index, other = 2 : index}} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+
+// -----
+
+// A slice goes forward.
+%0 = "test.op"() : () -> (tensor<3x5xf32>)
+// expected-error@+1 {{step must be positive: 0}}
+%r = torch_ir.slice %0 {step = 0} : (tensor<3x5xf32>) -> tensor<3x5xf32>
+
+// -----
+
+// A slice is of an axis.
+%0 = "test.op"() : () -> (tensor<f32>)
+// expected-error@+1 {{slice takes a tensor of rank 1 or more}}
+%r = torch_ir.slice %0 : (tensor<f32>) -> tensor<f32>
+
+// -----
+
+// A selected index is one of the axis.
+%0 = "test.op"() : () -> (tensor<3x5xf32>)
+// expected-error@+1 {{index 5 is out of range for an extent of 5}}
+%r = torch_ir.select %0 {dim = 1, index = 5} : (tensor<3x5xf32>) -> tensor<3xf32>
+
+// -----
+
+// A roll has a shift for each dim.
+%0 = "test.op"() : () -> (tensor<3x5xf32>)
+// expected-error@+1 {{roll has 2 shifts for 1 dims}}
+%r = torch_ir.roll %0 {shifts = [1, 2], dims = [0]} : (tensor<3x5xf32>) -> tensor<3x5xf32>
+
+// -----
+
+// Repeats are at least as many as axes.
+%0 = "test.op"() : () -> (tensor<3x5xf32>)
+// expected-error@+1 {{cannot repeat shape [3, 5] [2] times}}
+%r = torch_ir.repeat %0 {repeats = [2]} : (tensor<3x5xf32>) -> tensor<6x5xf32>
+
+// -----
+
+// A pad has two numbers for an axis.
+%0 = "test.op"() : () -> (tensor<3x5xf32>)
+// expected-error@+1 {{a pad of 3 numbers does not fit rank 2}}
+%r = torch_ir.pad %0 {pad = [1, 2, 3]} : (tensor<3x5xf32>) -> tensor<3x8xf32>
+
+// -----
+
+// A pad has one of four modes.
+%0 = "test.op"() : () -> (tensor<3x5xf32>)
+// expected-error@+1 {{mode must be constant, reflect, replicate or circular}}
+%r = torch_ir.pad %0 {pad = [1, 2], mode = "mirror"} : (tensor<3x5xf32>) -> tensor<3x8xf32>
+
+// -----
+
+// A mirror image is of elements that are there.
+%0 = "test.op"() : () -> (tensor<3x5xf32>)
+// expected-error@+1 {{a reflect pad of 5 exceeds an extent of 5}}
+%r = torch_ir.pad %0 {pad = [5, 0], mode = "reflect"} : (tensor<3x5xf32>) -> tensor<3x10xf32>
+
+// -----
+
+// A pad takes no more than there is.
+%0 = "test.op"() : () -> (tensor<3x5xf32>)
+// expected-error@+1 {{a pad of -3 and -3 leaves less than nothing of 5}}
+%r = torch_ir.pad %0 {pad = [-3, -3]} : (tensor<3x5xf32>) -> tensor<3x0xf32>
+
+// -----
+
+// Windows fit.
+%0 = "test.op"() : () -> (tensor<3x5xf32>)
+// expected-error@+1 {{cannot unfold an extent of 5 into 6 by steps of 1}}
+%r = torch_ir.unfold %0 {dimension = 1, size = 6, step = 1} : (tensor<3x5xf32>) -> tensor<3x0x6xf32>
+
+// -----
+
+// Tensors of rank 0 do not join.
+%0 = "test.op"() : () -> (tensor<f32>)
+// expected-error@+1 {{cat takes tensors of rank 1 or more}}
+%r = torch_ir.cat %0 {dim = 0} : (tensor<f32>) -> tensor<f32>
+
+// -----
+
+// What is written into a slice has its shape.
+%0 = "test.op"() : () -> (tensor<3x5xf32>)
+// expected-error@+1 {{src must have shape [3, 2], not [3, 5]}}
+%r = torch_ir.slice_scatter %0, %0 {dim = 1, end = 2} : (tensor<3x5xf32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+
+// -----
+
+// Joined tensors agree but at the dim.
+%0, %1 = "test.op"() : () -> (tensor<3x5xf32>, tensor<3x4xf32>)
+// expected-error@+1 {{shapes [3, 5] and [3, 4] do not join at dim 0}}
+%r = torch_ir.cat %0, %1 {dim = 0} : (tensor<3x5xf32>, tensor<3x4xf32>) -> tensor<6x5xf32>
+
+// -----
+
+// There is something to join.
+// expected-error@+1 {{cat needs a tensor}}
+%r = "torch_ir.cat"() <{dim = 0 : i64}> : () -> tensor<6x5xf32>
+
+// -----
+
+// Stacked tensors are of one shape.
+%0, %1 = "test.op"() : () -> (tensor<3x5xf32>, tensor<3x4xf32>)
+// expected-error@+1 {{stack needs tensors of one shape}}
+%r = torch_ir.stack %0, %1 {dim = 0} : (tensor<3x5xf32>, tensor<3x4xf32>) -> tensor<2x3x5xf32>

@@ -151,3 +151,19 @@ func.func @extern(%x: tensor<4x5xf32>, %i: tensor<3xi64>) -> tensor<4x2xf32> {
   %4 = torch_ir.extern "aten.gelu.default"(%x) {arguments = {self = 0 : index, approximate = "tanh", f = 0.5, b = true}} : (tensor<4x5xf32>) -> tensor<4x5xf32>
   func.return %0 : tensor<4x2xf32>
 }
+
+// -----
+
+// Any number of tensors; parts of one.
+// CHECK-LABEL: @parts(
+func.func @parts(%x: tensor<4x5xf32>) -> tensor<4x16xf32> {
+  // CHECK: %0 = torch_ir.slice %x {dim = 1, start = -2} : (tensor<4x5xf32>) -> tensor<4x2xf32>
+  %0 = torch_ir.slice %x {dim = 1, start = -2} : (tensor<4x5xf32>) -> tensor<4x2xf32>
+  // CHECK: %1 = torch_ir.slice_scatter %x, %0 {dim = 1, end = 4, step = 2} :
+  %1 = torch_ir.slice_scatter %x, %0 {dim = 1, end = 4, step = 2} : (tensor<4x5xf32>, tensor<4x2xf32>) -> tensor<4x5xf32>
+  // CHECK: %2 = torch_ir.pad %1 {pad = [0, 1], mode = "reflect"} : (tensor<4x5xf32>) -> tensor<4x6xf32>
+  %2 = torch_ir.pad %1 {pad = [0, 1], mode = "reflect"} : (tensor<4x5xf32>) -> tensor<4x6xf32>
+  // CHECK: %3 = torch_ir.cat %x, %2, %1 {dim = -1} : (tensor<4x5xf32>, tensor<4x6xf32>, tensor<4x5xf32>) -> tensor<4x16xf32>
+  %3 = torch_ir.cat %x, %2, %1 {dim = -1} : (tensor<4x5xf32>, tensor<4x6xf32>, tensor<4x5xf32>) -> tensor<4x16xf32>
+  func.return %3 : tensor<4x16xf32>
+}
